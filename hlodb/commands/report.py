@@ -26,8 +26,8 @@ from hlodb.reports.build import build_report
 from hlodb.reports.config.reading import FILE_NAME, read_settings
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.judge.budgets import proposed_budgets
-from hlodb.reports.judge.outcome import FAIL_ON
 from hlodb.reports.judge.report import Report
+from hlodb.reports.judge.verdict import FAIL_ON
 from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render.forms import FORMATS, shown_by
 from hlodb.reports.triage import record

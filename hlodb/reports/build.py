@@ -1,44 +1,30 @@
-"""Builds the report: which pairs, what moved, why, is it allowed, can one rely on it.
+"""Build a report: read facts, judge them, read the data of pictures.
 
-    runs → baseline → pairs → verdicts → explanations → findings → gates → Report
+    read → judge → document → pictures | render
 
-It only reads the warehouse, from one connection, and asks no clock: the same warehouse,
-request and settings give the same report.
+A report depends on warehouse, request and settings alone: it never reads the clock.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import replace
-from datetime import date
+from collections.abc import Mapping
+from functools import partial
 from hashlib import blake2b
-from typing import NamedTuple
 
-from hlodb.queries.catalogue import load_catalogue
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.judge.definitions import METRICS, Metric
+from hlodb.reports.judge.definitions import METRICS, part_metrics
+from hlodb.reports.judge.drawn import drawn_trends, drawn_verdicts
 from hlodb.reports.judge.findings import cause_groups
+from hlodb.reports.judge.judgement import judge
 from hlodb.reports.judge.notes import notes
-from hlodb.reports.judge.outcome import conclude
-from hlodb.reports.judge.report import REPORT_SCHEMA, Comparison, Report, plain
-from hlodb.reports.judged import judge_scene
-from hlodb.reports.read import capacity_and_health as sections
-from hlodb.reports.read.capacity_and_health import Capacity, Health
-from hlodb.reports.read.compared_runs import Request, Scene, read_scene
-from hlodb.reports.read.environment import (
-    EnvironmentChange,
-    environment_changes,
-    run_facts,
-)
-from hlodb.reports.read.facts import Module
-from hlodb.reports.read.limits import Limits, read_limits
-from hlodb.reports.read.programs import ProgramRow
-from hlodb.reports.read.scaling import ScalingLaw, scaling_laws
-from hlodb.reports.read.soundness import QualityRow, quality
-from hlodb.reports.read.unassigned import captured, partial
-from hlodb.reports.read.waste import Waste, waste
-from hlodb.rules import rule_rows
+from hlodb.reports.judge.report import REPORT_SCHEMA, Report, published
+from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.read.drawn.arenas import read_arena_maps
+from hlodb.reports.read.drawn.curves import read_curves
+from hlodb.reports.read.drawn.flames import read_flames
+from hlodb.reports.read.drawn.role_histories import read_role_histories
+from hlodb.reports.read.report_facts import read_report_facts
 from hlodb.schema.connection import Connection
 from hlodb.version import __version__
 
@@ -48,159 +34,59 @@ def build_report(
 ) -> Report:
     """Return the report on a candidate.
 
-    Raises UsageError for a run that is not there, NothingToCompare where the warehouse
-    (or the series) holds no run at all. Where there is a candidate and no base, the
-    report says so.
+    Raise UsageError for an unknown run, NothingToCompare where the warehouse (or the
+    series) holds no run at all. A candidate without a base has a report that says so.
     """
-    scene = read_scene(connection, request, settings)
-    today = _today(request, scene)
-    environment = _environment(connection, scene)
-    limits = read_limits(connection, scene.candidate, settings)
-    judged = judge_scene(connection, scene, request, settings, limits, today)
-    beside = _sections_beside(
-        connection, scene, judged.programs, request, settings, limits
-    )
-    report = Report(
+    facts = read_report_facts(connection, request, settings)
+    judged = judge(facts, request, settings)
+    compared, findings = facts.compared, judged.findings
+    is_drawn = "pictures" in request.shown
+    drawn = drawn_verdicts(facts.moved, findings) if is_drawn else []
+    trends = list(facts.lines.values())
+    series = drawn_trends(trends, findings) if "series" in request.shown else []
+    report = partial(
+        Report,
         report_schema=REPORT_SCHEMA,
-        report_id="",
         kind=request.kind,
         hlodb_version=__version__,
         stamp=request.stamp,
-        today=today.isoformat() if today else None,
-        verdict="",
-        exit_code=0,
-        headline="",
-        counts={},
-        comparison=_comparison(scene, settings, request, environment),
-        gates=judged.gates,
-        causes=cause_groups(judged.findings),
-        findings=judged.findings,
+        today=judged.today.isoformat() if judged.today else None,
+        **judged.outcome._asdict(),
+        comparison=judged.comparison,
+        causes=cause_groups(findings),
+        findings=findings,
         programs=judged.programs,
-        capacity=beside.capacity,
-        waste=beside.waste,
-        health=beside.health,
-        trends=judged.trends,
-        role_histories=judged.role_histories,
-        scaling=beside.scaling,
-        quality=beside.quality,
+        capacity=facts.capacity,
+        waste=facts.waste,
+        health=facts.health,
+        trends=trends,
+        role_histories=read_role_histories(
+            connection, compared.history.tracks, facts.lines, series, compared.profiles
+        ),
+        scaling=facts.scaling,
+        quality=facts.quality,
         waivers=judged.waivers,
         settings=settings.described(),
-        metrics=[*METRICS, *_parts()],
-        notes=[
-            *captured(connection, scene),
-            *partial(connection, scene),
-            *notes(scene, settings, judged.programs),
-        ],
-        curves=judged.curves,
-        arenas=judged.arenas,
-        flames=judged.flames,
+        metrics=[*METRICS, *part_metrics()],
+        notes=[*facts.unassigned, *notes(compared, settings, judged.programs)],
+        curves=read_curves(connection, drawn),
+        arenas=read_arena_maps(connection, drawn),
+        flames=read_flames(connection, drawn),
         db=request.db,
     )
-    return _with_id(conclude(report, request.fail_on, request.allow_empty))
+    return report(report_id=_report_id(report.keywords))
 
 
-class _Beside(NamedTuple):
-    """The sections beside the findings."""
+def _report_id(fields: Mapping[str, object]) -> str:
+    """Return a digest of the fields of a report as canonical JSON.
 
-    capacity: list[Capacity]
-    waste: list[Waste]
-    health: list[Health]
-    scaling: list[ScalingLaw]
-    quality: list[QualityRow]
-
-
-def _sections_beside(
-    connection: Connection,
-    scene: Scene,
-    programs: Sequence[ProgramRow],
-    request: Request,
-    settings: Settings,
-    limits: Limits,
-) -> _Beside:
-    catalogue = load_catalogue()
-    base, candidate, top = scene.baseline.run, scene.candidate, settings.top
-    asked = request.program
-    present = [m for m in scene.present if asked in (None, m.program)]
-    return _Beside(
-        sections.capacity(connection, present, scene.profiles, candidate, settings),
-        [
-            each
-            for each in waste(connection, programs, candidate, catalogue, settings)
-            if asked in (None, each.program)
-        ]
-        if "waste" in request.shown
-        else [],
-        sections.health(connection, base, candidate, scene.noise, top),
-        scaling_laws(connection, scene.modules, scene.line, settings, limits)
-        if "series" in request.shown
-        else [],
-        quality(connection, scene.compared, catalogue, settings),
-    )
-
-
-def _parts() -> list[Metric]:
-    """Return what each part of a difference means."""
-    rows = rule_rows("difference_parts")
-    return [Metric(part, "bytes", "neutral", f"{text}.") for part, text in rows]
-
-
-def _today(request: Request, scene: Scene) -> date | None:
-    """Return the day for waivers: the candidate's own, unless given."""
-    started = scene.candidate.started_at
-    return request.today or (started.date() if started else None)
-
-
-def _environment(connection: Connection, scene: Scene) -> list[EnvironmentChange]:
-    if scene.baseline.run is None:
-        return []
-    return environment_changes(connection, scene.baseline.run, scene.candidate)
-
-
-def _comparison(
-    scene: Scene,
-    settings: Settings,
-    request: Request,
-    environment: list[EnvironmentChange],
-) -> Comparison:
-    pairs = [p for p in scene.pairs if p.both is not None]
-    both = [modules for p in pairs if (modules := p.both) is not None]
-    # Under `window` a program has a pair for every base of its own.
-    programs = {id(c) for _, c in both}
-    base = scene.baseline.run
-    return Comparison(
-        candidate=run_facts(scene.candidate, scene.present),
-        base=run_facts(base, scene.modules[base.run_id]) if base else None,
-        rule=scene.baseline.rule,
-        rule_text=scene.baseline.text,
-        series=request.series or settings.series or scene.candidate.series,
-        series_runs=[run.name for run in scene.line],
-        environment=environment,
-        matched=len(programs),
-        comparable=len(programs - {id(p.candidate) for p in pairs if p.differing_keys}),
-        identical=len(programs - {id(c) for b, c in both if not _is_identical(b, c)}),
-        same_source=len(programs - {id(c) for b, c in both if not _same_source(b, c)}),
-    )
-
-
-def _is_identical(base: Module, candidate: Module) -> bool:
-    known = base.exact_fingerprint is not None
-    return known and base.exact_fingerprint == candidate.exact_fingerprint
-
-
-def _same_source(base: Module, candidate: Module) -> bool:
-    known = base.source_graph is not None
-    return known and base.source_graph == candidate.source_graph
-
-
-def _with_id(report: Report) -> Report:
-    """Return the report its id: a digest of its canonical JSON.
-
-    Without stamp and version, and without the sections that are read on demand: these
-    follow from the runs that the others name.
+    Stamp, version and the sections that are read on demand are left out: a report has
+    the same id in every format.
     """
-    published = plain(report)
+    content = published(Report, fields)
     for name in ("stamp", "hlodb_version", "waste", "role_histories", "scaling"):
-        del published[name]
-    canonical = json.dumps(published, sort_keys=True, separators=(",", ":"))
-    digest = blake2b(canonical.encode(), digest_size=8)
-    return replace(report, report_id=digest.hexdigest())
+        del content[name]
+    # The id was part of the digest, as empty text, when the first ids were recorded.
+    content["report_id"] = ""
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return blake2b(canonical.encode(), digest_size=8).hexdigest()

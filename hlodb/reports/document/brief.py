@@ -8,12 +8,6 @@ from collections.abc import Sequence
 from hlodb.reports.document.blocks import Block, Commands, Paragraph, named
 from hlodb.reports.judge.findings import ALERTING, OPEN, Finding, undecided
 from hlodb.reports.judge.names import called, shared_names, state_words
-from hlodb.reports.judge.outcome import (
-    NOTHING_TO_COMPARE,
-    unjudged_growth,
-    warned_finding,
-    worst_finding,
-)
 from hlodb.reports.judge.report import Gate, Report
 from hlodb.reports.judge.sentences import (
     EXPIRED,
@@ -25,6 +19,12 @@ from hlodb.reports.judge.sentences import (
     is_read,
     moved,
     share_words,
+)
+from hlodb.reports.judge.verdict import (
+    NOTHING_TO_COMPARE,
+    unjudged_growth,
+    warned_finding,
+    worst_finding,
 )
 from hlodb.reports.read.baseline import FIRST
 from hlodb.reports.read.unassigned import CAPTURED, PARTIAL

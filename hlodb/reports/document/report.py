@@ -15,9 +15,9 @@ from hlodb.reports.document.brief import brief
 from hlodb.reports.document.cards import finding_card
 from hlodb.reports.judge.findings import CauseGroup, Finding, findings_of
 from hlodb.reports.judge.names import Names, called, place, shared_names, state_words
-from hlodb.reports.judge.outcome import is_of_other_platform
 from hlodb.reports.judge.report import Gate, Report
 from hlodb.reports.judge.sentences import gate_sentence
+from hlodb.reports.judge.verdict import is_of_other_platform
 from hlodb.reports.read.environment import RunFacts
 from hlodb.reports.read.programs import ProgramRow
 from hlodb.text import counted, few, plain_bytes, signed_bytes, signed_percent

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hlodb.rules import rule_rows
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -105,3 +107,9 @@ METRICS = (
         " says by what.",
     ),
 )
+
+
+def part_metrics() -> list[Metric]:
+    """Return the parts of a difference as metrics."""
+    rows = rule_rows("difference_parts")
+    return [Metric(part, "bytes", "neutral", f"{text}.") for part, text in rows]

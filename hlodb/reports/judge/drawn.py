@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hlodb.reports.judge.assemble import place_of
 from hlodb.reports.judge.findings import Finding
 from hlodb.reports.judge.names import place
 from hlodb.reports.read.history import Trend
 from hlodb.reports.read.pairs import Drawn, Verdict
+from hlodb.reports.read.programs import program_row
 
 MOST_DRAWN = 3
 """Findings that have pictures; the others have tables only."""
@@ -27,7 +27,7 @@ def drawn_verdicts(
 ) -> list[Drawn]:
     """Return the verdicts of the findings that have pictures."""
     shown = drawn_findings(findings)
-    by_place = {place_of(v): v for v in verdicts} if shown else {}
+    by_place = {place(program_row(v)): v for v in verdicts} if shown else {}
     return [Drawn(f.id, by_place[place(f)], f.candidate_run) for f in shown]
 
 

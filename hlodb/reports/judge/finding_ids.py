@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from hashlib import blake2b
 
 from hlodb.reports.judge.findings import Finding
-from hlodb.reports.read.compared_runs import Scene
+from hlodb.reports.read.compared_runs import ComparedRuns
 from hlodb.reports.read.facts import Module, Run
 
 METRIC = "reserved_bytes"
+
+Places = Mapping[tuple[int, int], int]
+"""Places of modules among those of the same program, by key."""
 
 
 def finding_id(module: Module, color: int, first_run: str, place: int) -> str:
@@ -46,38 +49,38 @@ def _hashed(*texts: str) -> str:
     return blake2b("|".join(texts).encode(), digest_size=6).hexdigest()
 
 
-def places_of(scene: Scene) -> dict[int, int]:
+def places_of(compared: ComparedRuns) -> Places:
     """Return each module's place among those of its run that share program, shapes and
-    rank, by the module's `id`."""
+    rank."""
     places = {}
-    for modules in scene.modules.values():
+    for modules in compared.modules.values():
         counts: Counter[tuple[object, ...]] = Counter()
         for module in modules:
             kind = (module.program, module.program_key, module.rank)
-            places[id(module)] = counts[kind]
+            places[module.key] = counts[kind]
             counts[kind] += 1
     return places
 
 
-def former_ids(scene: Scene) -> dict[str, list[str]]:
+def former_ids(compared: ComparedRuns) -> dict[str, list[str]]:
     """Return the ids that findings had before a late run took their first place.
 
     By the id that a finding has now that the late run is there: that of the same
     difference, first found in a run that follows it and was there before it.
     """
-    late = {run.run_id for run in scene.late_runs()}
-    places = places_of(scene) if late else {}
+    late = {run.run_id for run in compared.late_runs()}
+    places = places_of(compared) if late else {}
     found = {}
-    for track in scene.history.tracks:
+    for track in compared.history.tracks:
         for number, sighting in enumerate(track.sightings):
             run, module = sighting[:2]
             if run.run_id not in late:
                 continue
             level = [s for s in track.sightings[number:] if s.is_like(sighting)]
             later = [s for s in level if _was_there(s.run, run)]
-            for color in scene.profiles.get(module.module_id, {}):
+            for color in compared.profiles.get(module.module_id, {}):
                 now, *former = (
-                    finding_id(m, color, r.name, places[id(m)])
+                    finding_id(m, color, r.name, places[m.key])
                     for r, m, *_ in [track.sightings[number], *later]
                 )
                 found[now] = former

@@ -38,7 +38,7 @@ class GateFacts:
     candidate: Run
     limits: Mapping[tuple[str | None, int, str], Limit]
     refused: Sequence[str]
-    compiles: dict[str, int]
+    compiles: Mapping[str, int]
     replicated: Sequence[tuple[str, int, int]]
     today: date | None
 

@@ -1,101 +1,122 @@
-"""Findings: what moved, with a stable id, its cause and what to do next."""
+"""Make findings of verdicts: with a stable id, the cause and commands to go on."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from hlodb.printed_commands import positional
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.judge.finding_ids import METRIC
+from hlodb.reports.judge.finding_ids import (
+    METRIC,
+    Places,
+    finding_id,
+    places_of,
+    with_own_ids,
+)
 from hlodb.reports.judge.findings import Finding
 from hlodb.reports.judge.sentences import cause_line
-from hlodb.reports.read.details import UNEXPLAINED, Explanation
+from hlodb.reports.read.details import NO_DETAILS, moved_modules
 from hlodb.reports.read.facts import Run
-from hlodb.reports.read.pairs import Pair, Verdict, tags
+from hlodb.reports.read.history import Since
+from hlodb.reports.read.pairs import Verdict, tags
+from hlodb.reports.read.report_facts import ReportFacts
 
 
-class Movement(NamedTuple):
-    """A verdict on two runs, with all that a finding says of it.
+def make_findings(facts: ReportFacts, settings: Settings) -> list[Finding]:
+    """Return a finding per verdict, then one per earlier step.
 
-    `fate` is what became of an earlier rise: `undone`, `stands`, else empty.
+    A step that is the same difference as one of the candidate's is left out.
     """
+    compared = facts.compared
+    places, since = places_of(compared), compared.history.since
+    found = with_own_ids(
+        _finding(facts, places, settings, v, since[v.pair.key, v.color])
+        for v in facts.moved
+    )
+    ids = {f.id for f in found}
+    for step in facts.steps:
+        finding = _finding(facts, places, settings, step.verdict, step.since, step.run)
+        if finding.id not in ids:
+            ids.add(finding.id)
+            found.append(finding)
+    return found
 
-    verdict: Verdict
-    id: str
-    scope: str
-    candidate_run: Run
-    first_run: Run | None
-    run_before: Run | None
-    undone_run: Run | None
-    fate: str
-    explanation: Explanation | None
-    history: Sequence[str]
 
-
-def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Finding:
-    """Return the finding of a movement; `limit_bytes` is the memory of the device."""
-    v = m.verdict
-    module = v.pair.candidate or v.pair.base
-    assert module is not None
-    first = m.first_run or m.candidate_run
-    change = "fixed" if m.undone_run is not None else v.change
+def _finding(
+    facts: ReportFacts,
+    places: Places,
+    settings: Settings,
+    v: Verdict,
+    since: Since,
+    step_run: Run | None = None,
+) -> Finding:
+    """Return the finding of a verdict; `step_run` is the run of an earlier step."""
+    pair, module = v.pair, v.pair.module
+    is_step = step_run is not None
+    run = step_run or facts.compared.candidate
+    line = facts.lines.get((since.track, v.color)) if since.track else None
+    is_fixed = v.change == "improved" and not is_step and facts.lines
+    change = "fixed" if is_fixed and since.undone is not None else v.change
+    both = moved_modules(v)
+    details = facts.details.get((both, v.color)) if both else None
+    limit = settings.limit_of(
+        facts.compared.candidate, v.color, v.space, module.platform
+    )
     finding = Finding(
-        id=m.id,
-        scope=m.scope,
-        state="undone" if m.fate == "undone" else change,
+        id=_id(v, since, places),
+        scope="history" if is_step else "candidate",
+        state="undone" if is_step and since.fate == "undone" else change,
         change=change,
         rule=v.rule,
         program=module.program,
-        base_program=other_name(v.pair),
+        base_program=pair.other_name,
         rank=module.rank,
         module_number=module.module_number,
         path=module.path,
         color=v.color,
         space=v.space,
         metric=METRIC,
-        base_run=v.pair.base_run.name if v.pair.base_run else None,
-        candidate_run=m.candidate_run.name,
-        first_run=first.name,
+        base_run=pair.base_run.name if pair.base_run else None,
+        candidate_run=run.name,
+        first_run=since.first.name,
         base_bytes=v.base_bytes,
         candidate_bytes=v.candidate_bytes,
         delta_bytes=v.delta_bytes,
-        delta_ratio=ratio(v.delta_bytes, v.base_bytes),
+        delta_ratio=v.delta_ratio,
         delta_live_peak_bytes=v.delta_live_peak_bytes,
-        relevance=_relevance(v, settings, limit_bytes),
+        relevance=_relevance(v, settings, limit),
         tags=tags(v),
-        differing_keys=list(v.pair.differing_keys),
-        match_method=v.pair.method,
-        match_confidence=v.pair.confidence,
+        differing_keys=list(pair.differing_keys),
+        match_method=pair.method,
+        match_confidence=pair.confidence,
         owner=None,
-        **(m.explanation or UNEXPLAINED)._asdict(),
-        stands=m.fate == "stands",
+        **(details or NO_DETAILS)._asdict(),
+        stands=is_step and since.fate == "stands",
         triage=None,
-        history=list(m.history),
-        commands=[*_commands(v, m.candidate_run), *_bisection(m.run_before, first)],
+        history=[f"{p.run} {p.bytes} {p.mark}".rstrip() for p in line.points]
+        if line
+        else [],
+        commands=[*_commands(v, run), *_bisection(since.before, since.first)],
     )
     return _owned(finding, settings)
+
+
+def _id(v: Verdict, since: Since, places: Places) -> str:
+    """Return the id of a finding by the program in the run that had it first.
+
+    Of a missing program, by the program in the last run that has it.
+    """
+    is_missing = v.pair.candidate is None
+    there = since.before_module if is_missing else since.first_module
+    module = there or v.pair.module
+    return finding_id(module, v.color, since.first.name, places[module.key])
 
 
 def _owned(finding: Finding, settings: Settings) -> Finding:
     at = cause_line(finding)
     path = at[0] if at else None
     return replace(finding, owner=settings.owner_of(finding.program, path))
-
-
-def ratio(delta: int | None, base: int | None) -> float | None:
-    """Return a difference as a share of the base; None where there is no base."""
-    return round(delta / base, 6) if delta is not None and base else None
-
-
-def other_name(pair: Pair) -> str | None:
-    """Return the program's name in the base, where it differs."""
-    base, candidate = pair.base, pair.candidate
-    if base is None or candidate is None or base.program == candidate.program:
-        return None
-    return base.program
 
 
 def _relevance(v: Verdict, settings: Settings, limit_bytes: int | None) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Set
 from typing import Final, Protocol
 
 from hlodb.reports.judge.findings import Finding
-from hlodb.reports.judge.report import Report
+from hlodb.reports.judge.report import Judged, Report
 from hlodb.reports.read.programs import ProgramRow
 
 Names = Set[tuple[str, int | None]]
@@ -47,7 +47,7 @@ def place(row: Finding | ProgramRow) -> tuple[object, ...]:
     return (row.program, row.rank, row.module_number, row.path, row.color, row.rule)
 
 
-def shared_names(report: Report) -> Names:
+def shared_names(report: Judged | Report) -> Names:
     """Return the names that several modules of one rank have, as PyTorch's all do."""
     modules = {(p.program, p.rank, p.module_number) for p in report.programs}
     counts = Counter((program, rank) for program, rank, _ in modules)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from fnmatch import fnmatchcase
 
 from hlodb.reports.config.settings import Settings, covers
-from hlodb.reports.read.compared_runs import Scene
+from hlodb.reports.read.compared_runs import ComparedRuns
 from hlodb.reports.read.pairs import held_against
 from hlodb.reports.read.programs import ProgramRow
 from hlodb.text import few
@@ -17,24 +17,24 @@ _LATE = timedelta(hours=1)
 
 
 def notes(
-    scene: Scene, settings: Settings, programs: Sequence[ProgramRow]
+    compared: ComparedRuns, settings: Settings, programs: Sequence[ProgramRow]
 ) -> list[str]:
     """Return notes about noise, unsound and late runs, and budgets."""
     found = []
-    has_base = scene.baseline.run is not None
-    if has_base and scene.pairs and not any(scene.noise.values()):
+    has_base = compared.baseline.run is not None
+    if has_base and compared.pairs and not any(compared.noise.values()):
         found.append(
             "Noise band 0 B: no run compiled one program twice with different memory."
         )
-    if scene.baseline.passed_over:
-        names = few([run.name for run in scene.baseline.passed_over], 3)
+    if compared.baseline.passed_over:
+        names = few([run.name for run in compared.baseline.passed_over], 3)
         found.append(
             f"Unsound runs, left out of base and history: {names}."
             " `hlodb query self_consistency` and `rejects_summary` show the faults."
         )
-    found += _same_times(scene)
-    found += _substitutes(scene)
-    if late := scene.late_runs(_LATE):
+    found += _same_times(compared)
+    found += _substitutes(compared)
+    if late := compared.late_runs(_LATE):
         names = few([run.name for run in late], 3)
         found.append(
             f"Ingested an hour or more after later runs of the series: {names}."
@@ -57,16 +57,16 @@ def notes(
     renamed = {(p.base_program, p.program) for p in programs if p.base_program}
     for old, new in sorted(renamed, key=repr):
         found.append(f"{new} is compared with {old} of the base: a renamed program.")
-    found += _earlier_names(scene, renamed)
+    found += _earlier_names(compared, renamed)
     return found
 
 
 def _earlier_names(
-    scene: Scene, said: Collection[tuple[str | None, str]]
+    compared: ComparedRuns, said: Collection[tuple[str | None, str]]
 ) -> Iterator[str]:
     """Yield which programs were called otherwise earlier in the history."""
     now: dict[tuple[str, str, str], None] = {}
-    for track in scene.history.tracks:
+    for track in compared.history.tracks:
         last = track.last.program
         names = {s.module.program: s.run.name for s in track.sightings}
         for name, until in names.items():
@@ -76,10 +76,10 @@ def _earlier_names(
         yield f"{last} was called {name} until {until}: a renamed program."
 
 
-def _same_times(scene: Scene) -> list[str]:
+def _same_times(compared: ComparedRuns) -> list[str]:
     """Return the order of two runs whose dumps are of one time."""
-    base, candidate = scene.baseline.run, scene.candidate
-    is_named = scene.baseline.rule == "run"
+    base, candidate = compared.baseline.run, compared.candidate
+    is_named = compared.baseline.rule == "run"
     if base is None or is_named or base.started_at != candidate.started_at:
         return []
     time = f" ({base.started_at})" if base.started_at else ""
@@ -89,10 +89,10 @@ def _same_times(scene: Scene) -> list[str]:
     ]
 
 
-def _substitutes(scene: Scene) -> list[str]:
+def _substitutes(compared: ComparedRuns) -> list[str]:
     """Name programs compared with an earlier run: the base has other shapes."""
     programs: dict[str, set[str]] = {}
-    for pair in scene.pairs:
+    for pair in compared.pairs:
         if pair.base_run is not None and pair.instead_of is not None:
             text = held_against(pair.base_run, pair.instead_of)
             programs.setdefault(text, set()).add(pair.program)

@@ -7,7 +7,8 @@ gave). `report.schema.json` is made from these classes, see `json_schema`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from hlodb.reports.judge.definitions import Metric
@@ -84,6 +85,19 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """The parts of a report that its verdict is about."""
+
+    kind: str
+    comparison: Comparison
+    findings: list[Finding]
+    programs: list[ProgramRow]
+    gates: list[Gate]
+    capacity: list[Capacity]
+    quality: list[QualityRow]
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The whole report."""
 
@@ -122,11 +136,19 @@ class Report:
 
 
 def plain(value: Any) -> Any:
-    """Return records of the model as dictionaries: dataclasses.asdict copies more."""
+    """Return records of a report as dictionaries: dataclasses.asdict copies more."""
     if isinstance(value, list):
         return [plain(each) for each in value]
-    fields = getattr(value, "__dataclass_fields__", None)
-    if fields is None:
+    if not hasattr(value, "__dataclass_fields__"):
         return value
-    published = (name for name, field in fields.items() if field.repr)
-    return {name: plain(getattr(value, name)) for name in published}
+    names = value.__dataclass_fields__
+    return published(type(value), {name: getattr(value, name) for name in names})
+
+
+def published(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the published fields of a record of a report that `values` has."""
+    return {
+        field.name: plain(values[field.name])
+        for field in fields(kind)
+        if field.repr and field.name in values
+    }

@@ -89,8 +89,8 @@ def _shown(placed: Iterable[_Placed], axis: Axis) -> list[_Placed]:
     """Return the frames wide enough to be seen, the largest; parents are larger."""
     seen = [p for p in placed if axis.at(p.size) - axis.at(0) >= 1]
     largest = sorted(seen, key=lambda p: (-p.size, p.depth))[:MOST_FRAMES]
-    kept = {id(p) for p in largest}
-    return [p for p in seen if id(p) in kept]
+    kept = {(p.from_byte, p.depth) for p in largest}
+    return [p for p in seen if (p.from_byte, p.depth) in kept]
 
 
 def _rectangle(placed: _Placed, axis: Axis, top: float) -> str:

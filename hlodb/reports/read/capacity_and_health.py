@@ -53,7 +53,7 @@ Row = Mapping[str, Any]
 _MILLISECOND = 1000
 
 
-def capacity(
+def read_capacity(
     connection: Connection,
     modules: Sequence[Module],
     profiles: Profiles,
@@ -112,7 +112,7 @@ def _caveat(row: Row) -> str:
     return f"{row['program']}: {row['caveat']}"
 
 
-def health(
+def read_health(
     connection: Connection,
     base: Run | None,
     candidate: Run,

@@ -1,4 +1,4 @@
-"""Reads what a report is about: candidate, base, the runs before, pairs of modules."""
+"""Read the runs of a comparison: candidate, base, the runs before, their pairs."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """All that is read before anything is explained.
+class ComparedRuns:
+    """The runs of a comparison, their modules, pairs and verdicts.
 
     `noise` is by how much duplicate compiles of a program differ at most, by its name.
     """
@@ -81,10 +81,10 @@ class Scene:
         return self.modules[self.candidate.run_id]
 
     @property
-    def compared(self) -> list[Run]:
+    def both(self) -> list[Run]:
         """Base, where there is one, and candidate; a run against itself once."""
-        both = dict.fromkeys((self.baseline.run, self.candidate))
-        return [run for run in both if run is not None]
+        runs = dict.fromkeys((self.baseline.run, self.candidate))
+        return [run for run in runs if run is not None]
 
     def late_runs(self, by: timedelta = timedelta(0)) -> list[Run]:
         """Return runs of the series ingested so long after one that follows them."""
@@ -100,7 +100,9 @@ class Scene:
         return late[::-1]
 
 
-def read_scene(connection: Connection, request: Request, settings: Settings) -> Scene:
+def read_compared_runs(
+    connection: Connection, request: Request, settings: Settings
+) -> ComparedRuns:
     """Read candidate and base, the modules of all runs that matter, and verdicts."""
     runs = read_runs(connection)
     series = request.series or settings.series
@@ -124,7 +126,7 @@ def read_scene(connection: Connection, request: Request, settings: Settings) -> 
     history = read_history(
         connection, line, pairs, known, settings, has_steps=request.kind == "report"
     )
-    return Scene(
+    return ComparedRuns(
         candidate,
         baseline,
         modules,

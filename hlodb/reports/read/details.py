@@ -1,4 +1,4 @@
-"""Explains pairs of modules: parts, cause, divergence and the buffers behind them."""
+"""Read details of differences: parts, cause, divergence and the largest buffers."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ from hlodb.reports.read.edits import (
     read_source_edits,
 )
 from hlodb.reports.read.facts import UNKNOWN, Module, Place, Sources, read_sources
+from hlodb.reports.read.history import Step
+from hlodb.reports.read.pairs import Verdict
 from hlodb.schema.connection import Connection
 
 
@@ -104,7 +106,7 @@ BATCH = 200
 """How many pairs are explained at once: bounds memory, not results."""
 
 
-class Explanation(NamedTuple):
+class Details(NamedTuple):
     """Why the memory of one program in one space moved: fields of its finding."""
 
     cause: Cause | None
@@ -121,27 +123,49 @@ class Explanation(NamedTuple):
     shares: list[EditShare]
 
 
-UNEXPLAINED = Explanation(None, None, [], 0, [], 0, 0, None, [], [], [], [])
+NO_DETAILS = Details(None, None, [], 0, [], 0, 0, None, [], [], [], [])
 """What is said of a program that only one run holds."""
 
 
-Explanations = Mapping[tuple[Modules, int], Explanation]
+DetailsOfPairs = Mapping[tuple[Modules, int], Details]
 
 
-def explain(
+def details_of(
+    connection: Connection,
+    verdicts: Iterable[Verdict],
+    steps: Iterable[Step],
+    top: int,
+) -> DetailsOfPairs:
+    """Return the details of what moved between base and candidate, and of steps."""
+    moved = [m for v in verdicts if (m := moved_modules(v)) is not None]
+    stepped = [m for s in steps if (m := moved_modules(s.verdict)) is not None]
+    # Earlier steps are listed by their cause, which needs no split.
+    return read_details(connection, [*moved, *stepped], top=top, split=set(moved))
+
+
+def moved_modules(verdict: Verdict) -> Modules | None:
+    """Return both modules of a difference that has details."""
+    if verdict.change in ("new", "failed"):
+        return None
+    if verdict.change == "recovered" and not verdict.delta_bytes:
+        return None
+    return verdict.pair.both
+
+
+def read_details(
     connection: Connection,
     pairs: Iterable[Modules],
     *,
     top: int,
     split: Collection[Modules],
-) -> Explanations:
+) -> DetailsOfPairs:
     """Return the explanation of every (base, candidate) by colour.
 
     `top` is how many buffers and opcodes are listed; what is left is summed up. The
     differences of pairs in `split` are split by the edits they follow from.
     """
     remaining = iter(dict.fromkeys(pairs))
-    found: dict[tuple[Modules, int], Explanation] = {}
+    found: dict[tuple[Modules, int], Details] = {}
     while batch := list(islice(remaining, BATCH)):
         of_pairs = read_differences(connection, batch)
         detailed = [
@@ -168,18 +192,18 @@ def explain(
         for pair, of_colors in zip(batch, of_pairs, strict=True):
             for each in of_colors:
                 if not each.is_detailed:
-                    found[pair, each.color] = _explained_by_profiles(each)
+                    found[pair, each.color] = _of_profiles(each)
         for (pair, each), parting in zip(detailed, partings, strict=True):
             ranked = in_order_of_shares(
                 edits.get(pair, []), shares.get((pair, each.color), []), each
             )
-            found[pair, each.color] = _explanation(
+            found[pair, each.color] = _details(
                 pair, each, parting, sources, ranked, inputs.get(pair, []), top
             )._replace(op_mix=mixes[pair])
     return found
 
 
-def _explanation(
+def _details(
     pair: Modules,
     difference: Difference,
     parting: DivergenceRow,
@@ -187,10 +211,10 @@ def _explanation(
     ranked: tuple[list[SourceEdit], list[EditShare]],
     inputs: list[InputChange],
     top: int,
-) -> Explanation:
+) -> Details:
     shown, rest = difference.changes[:top], difference.changes[top:]
     edits, shares = ranked
-    return Explanation(
+    return Details(
         name_cause(difference, parting, edits, bool(inputs))
         if difference.changes
         else None,
@@ -213,8 +237,8 @@ def _explanation(
     )
 
 
-def _explained_by_profiles(difference: Difference) -> Explanation:
-    return UNEXPLAINED._replace(
+def _of_profiles(difference: Difference) -> Details:
+    return NO_DETAILS._replace(
         cause=profile_cause(difference) if difference.changes else None,
         parts=list(difference.parts),
         residual_bytes=difference.residual_bytes,

@@ -65,6 +65,11 @@ class Module(NamedTuple):
     has_assignment: bool
 
     @property
+    def key(self) -> tuple[int, int]:
+        """Its run and its place in the run, which no other module has."""
+        return self.run_id, self.place
+
+    @property
     def inputs(self) -> tuple[str | None, str | None, int | None]:
         """Entry shapes, those of the source, and partitions."""
         return self.entry_shapes, self.source_shapes, self.num_partitions

@@ -11,7 +11,7 @@ from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.run import run_query
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.read.facts import Module, Profiles, Run, reserved
-from hlodb.reports.read.pairs import Modules, Pair, Verdict, split, verdict_of
+from hlodb.reports.read.pairs import Modules, Pair, PairKey, Verdict, split, verdict_of
 from hlodb.schema.connection import Connection
 
 
@@ -148,12 +148,12 @@ class Step(NamedTuple):
 class History(NamedTuple):
     """Tracks and steps of a series, and since when its last run differs.
 
-    `since` is by the `id` of a pair, and memory space.
+    `since` is by pair and memory space.
     """
 
     tracks: list[Track]
     steps: list[Step]
-    since: Mapping[tuple[int, int], Since]
+    since: Mapping[tuple[PairKey, int], Since]
 
 
 def read_history(
@@ -217,7 +217,7 @@ def _read_since(
     known: tuple[Sequence[Run], Modules, Profiles],
     settings: Settings,
     answered: Mapping[str, str],
-) -> Mapping[tuple[int, int], Since]:
+) -> Mapping[tuple[PairKey, int], Since]:
     if not pairs:
         return {}
     runs, modules, _ = known
@@ -232,7 +232,7 @@ def _read_since(
         "min_delta_ratio": settings.floor_ratio,
     }
     return {
-        (id(pairs[row["pair"] - 1]), row["color"]): _since(row, by_id, modules)
+        (pairs[row["pair"] - 1].key, row["color"]): _since(row, by_id, modules)
         for row in run_query(
             connection, "pair_histories", asked, answered=answered
         ).dicts()
@@ -257,8 +257,9 @@ def trends(
 ) -> Lines:
     """Return the series of every program that `last` holds, by track and space."""
     stepped = {
-        (id(s.verdict.pair.candidate), s.verdict.color): s.verdict.delta_bytes or 0
+        (module.key, s.verdict.color): s.verdict.delta_bytes or 0
         for s in found
+        if (module := s.verdict.pair.candidate) is not None
     }
     rows = {}
     for track in tracks:
@@ -278,12 +279,12 @@ def _trend(
     track: Track,
     color: int,
     profiles: Profiles,
-    stepped: Mapping[tuple[int, int], int],
+    stepped: Mapping[tuple[tuple[int, int], int], int],
 ) -> Trend:
     points = []
     before: Sighting | None = None
     for sighting in track.sightings:
-        step = stepped.get((id(sighting.module), color), 0)
+        step = stepped.get((sighting.module.key, color), 0)
         mark = _mark(before, sighting, step)
         level = reserved(sighting.module, color, profiles)
         points.append(Point(sighting.run.name, level, mark))

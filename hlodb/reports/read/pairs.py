@@ -19,6 +19,9 @@ Modules = Mapping[tuple[int, int], Module]
 """Modules by the number of their run and their place in it."""
 
 
+PairKey = tuple[tuple[int, int] | None, tuple[int, int] | None]
+
+
 class Pair(NamedTuple):
     """A program in base and candidate; one of them None where it is new or failed.
 
@@ -48,11 +51,29 @@ class Pair(NamedTuple):
         return self.base, self.candidate
 
     @property
-    def program(self) -> str:
-        """The program's name, the candidate's where both have one."""
+    def key(self) -> PairKey:
+        """The keys of base and candidate, which no other pair has."""
+        return self.base and self.base.key, self.candidate and self.candidate.key
+
+    @property
+    def module(self) -> Module:
+        """The candidate, or the base of a missing program."""
         module = self.candidate or self.base
         assert module is not None
-        return module.program
+        return module
+
+    @property
+    def program(self) -> str:
+        """The program's name, the candidate's where both have one."""
+        return self.module.program
+
+    @property
+    def other_name(self) -> str | None:
+        """The program's name in the base, where it differs."""
+        base, candidate = self.base, self.candidate
+        if base is None or candidate is None or base.program == candidate.program:
+            return None
+        return base.program
 
 
 class Verdict(NamedTuple):
@@ -76,6 +97,13 @@ class Verdict(NamedTuple):
     noise_band_bytes: int
     tags: tuple[str, ...] = ()
 
+    @property
+    def delta_ratio(self) -> float | None:
+        """The difference as a share of the base; None where there is no base."""
+        if self.delta_bytes is None or not self.base_bytes:
+            return None
+        return round(self.delta_bytes / self.base_bytes, 6)
+
 
 class Drawn(NamedTuple):
     """A verdict that is drawn, with the id of its finding and the candidate's name."""
@@ -97,11 +125,11 @@ def read_verdicts(
     by_id = {run.run_id: run for run in runs}
     by_name = {run.name: run for run in runs}
     asked = {"base": base.name, "candidate": candidate.name, **parameters}
-    pairs: dict[tuple[Any, ...], Pair] = {}
+    pairs: dict[PairKey, Pair] = {}
     verdicts = []
     for row in run_query(connection, "judged_modules", asked).dicts():
         b, c = _module(modules, row, "base"), _module(modules, row, "candidate")
-        key = (row["base_run_id"] if b else None, row["base_place"], id(c))
+        key = b and b.key, c and c.key
         if key not in pairs:
             pairs[key] = Pair(
                 b,

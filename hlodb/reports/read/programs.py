@@ -1,12 +1,13 @@
-"""Scoped memory of TPU kernels, which is no fragmentation."""
+"""The table of programs: a row per program and memory space."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from hlodb.queries.run import run_query
 from hlodb.reports.read.facts import Run
+from hlodb.reports.read.pairs import Verdict
 from hlodb.schema.connection import Connection
 
 
@@ -35,26 +36,57 @@ class ProgramRow:
     noise_band_bytes: int
 
 
-Scoped = Mapping[tuple[object, ...], int]
-"""Bytes by program, number, rank and memory space."""
-
-_KEY = ("program", "module_number", "rank", "color")
+_SCOPED_KEY = ("program", "module_number", "rank", "color")
 
 
-def scoped_bytes(connection: Connection, candidate: Run) -> Scoped:
-    """Return the scoped bytes in arenas of a run, as in frag_by_space."""
-    if candidate.platform != "tpu":
-        return {}
-    rows = run_query(connection, "frag_by_space", {"run": candidate.name}).dicts()
-    return {tuple(r[k] for k in _KEY): r["scoped_bytes"] for r in rows}
+def read_programs(
+    connection: Connection, verdicts: Iterable[Verdict], candidate: Run
+) -> list[ProgramRow]:
+    """Return the row of every verdict, by program, rank and memory space.
+
+    Scoped memory of TPU kernels is not counted as fragmentation.
+    """
+    scoped: dict[tuple[object, ...], int] = {}
+    if candidate.platform == "tpu":
+        asked = {"run": candidate.name}
+        for row in run_query(connection, "frag_by_space", asked).dicts():
+            scoped[tuple(row[name] for name in _SCOPED_KEY)] = row["scoped_bytes"]
+    return sorted(
+        (_without_scoped(program_row(v), scoped) for v in verdicts),
+        key=lambda r: (r.program, r.rank or 0, r.color, r.base_bytes or 0),
+    )
 
 
-def without_scoped(programs: Sequence[ProgramRow], scoped: Scoped) -> list[ProgramRow]:
-    """Return programs with the fragmentation that is in no use at all."""
-    found = []
-    for p in programs:
-        used = scoped.get(tuple(getattr(p, k) for k in _KEY), 0)
-        if p.fragmentation_bytes is not None and used:
-            p = replace(p, fragmentation_bytes=p.fragmentation_bytes - used)
-        found.append(p)
-    return found
+def program_row(v: Verdict) -> ProgramRow:
+    """Return the row of a verdict, in the state that it says."""
+    base, now, module = v.base, v.candidate, v.pair.module
+    return ProgramRow(
+        program=module.program,
+        base_program=v.pair.other_name,
+        rank=module.rank,
+        module_number=module.module_number,
+        path=module.path,
+        color=v.color,
+        space=v.space,
+        change=v.change,
+        state=v.change,
+        rule=v.rule,
+        base_bytes=v.base_bytes,
+        candidate_bytes=v.candidate_bytes,
+        delta_bytes=v.delta_bytes,
+        delta_ratio=v.delta_ratio,
+        base_live_peak_bytes=base.live_peak_bytes if base else None,
+        candidate_live_peak_bytes=now.live_peak_bytes if now else None,
+        fragmentation_bytes=now.fragmentation_bytes if now else None,
+        padding_bytes=now.padding_bytes if now else None,
+        noise_band_bytes=v.noise_band_bytes,
+    )
+
+
+def _without_scoped(
+    row: ProgramRow, scoped: Mapping[tuple[object, ...], int]
+) -> ProgramRow:
+    used = scoped.get(tuple(getattr(row, name) for name in _SCOPED_KEY), 0)
+    if row.fragmentation_bytes is None or not used:
+        return row
+    return replace(row, fragmentation_bytes=row.fragmentation_bytes - used)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from hlodb.reports.config.settings import Settings
 from hlodb.reports.read.facts import Module, Run, rows
 from hlodb.reports.read.limits import Limit, Limits
 from hlodb.schema.connection import Connection
@@ -91,8 +90,8 @@ def scaling_laws(
     connection: Connection,
     modules: Mapping[int, Sequence[Module]],
     line: Sequence[Run],
-    settings: Settings,
     limits: Limits,
+    top: int,
 ) -> list[ScalingLaw]:
     """Return the laws that the last run of `line` has a point of, the tightest first.
 
@@ -115,7 +114,7 @@ def scaling_laws(
             for law in _laws(connection, sizes, color, limit)
             if _limit_of(law, limits) == limit
         ]
-    return sorted(map(_scaling_law, kept), key=_tightest_first)[: settings.top]
+    return sorted(map(_scaling_law, kept), key=_tightest_first)[:top]
 
 
 def _sizes(modules: Mapping[int, Sequence[Module]], line: Sequence[Run]) -> _Sizes:

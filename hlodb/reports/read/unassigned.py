@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hlodb.queries.run import run_query
-from hlodb.reports.read.compared_runs import Scene
+from hlodb.reports.read.compared_runs import ComparedRuns
 from hlodb.schema.connection import Connection
 from hlodb.text import bytes_from_to, plain_bytes, signed_bytes
 
@@ -17,12 +17,12 @@ PARTIAL = "without a buffer assignment, "
 """How a note begins on a program of which there are only HLO or memory reports."""
 
 
-def captured(connection: Connection, scene: Scene) -> list[str]:
+def captured(connection: Connection, compared: ComparedRuns) -> list[str]:
     """Return a note on each program whose memory moved by JAX's own account."""
-    base = scene.baseline.run
+    base = compared.baseline.run
     if base is None:
         return []
-    asked: dict[str, Any] = {"base": base.name, "candidate": scene.candidate.name}
+    asked: dict[str, Any] = {"base": base.name, "candidate": compared.candidate.name}
     rows = run_query(connection, "memory_analysis_diff", asked).dicts()
     return [
         _note(row)
@@ -55,12 +55,12 @@ _HAS_ASSIGNMENT = (
 )
 
 
-def partial(connection: Connection, scene: Scene) -> list[str]:
+def partial(connection: Connection, compared: ComparedRuns) -> list[str]:
     """Return a note on each program, where no program of both runs has a peak."""
-    base = scene.baseline.run
+    base = compared.baseline.run
     if base is None:
         return []
-    asked: dict[str, Any] = {"base": base.name, "candidate": scene.candidate.name}
+    asked: dict[str, Any] = {"base": base.name, "candidate": compared.candidate.name}
     if connection.execute(_HAS_ASSIGNMENT, asked).fetchall():
         return []
     rows = run_query(connection, "partial_memory_diff", asked).dicts()

@@ -9,7 +9,7 @@ from typing import Any
 
 from hlodb.queries.catalogue import Catalogue
 from hlodb.queries.run import run_query
-from hlodb.reports.config.settings import MEBIBYTE, Settings
+from hlodb.reports.config.settings import MEBIBYTE
 from hlodb.reports.read.facts import Run
 from hlodb.reports.read.programs import ProgramRow
 from hlodb.schema.connection import Connection
@@ -42,12 +42,12 @@ _EVERY = 1 << 40
 MAIN_SPACE = 0
 
 
-def waste(
+def read_waste(
     connection: Connection,
     programs: Sequence[ProgramRow],
     candidate: Run,
     catalogue: Catalogue,
-    settings: Settings,
+    top: int,
 ) -> list[Waste]:
     """Return the most wasteful places of the candidate, by what they would free.
 
@@ -69,7 +69,7 @@ def waste(
     ]
     found = [w for w in dict.fromkeys(found) if w.leverage_bytes > 0]
     found.sort(key=lambda w: (-w.leverage_bytes, w.kind, w.program, w.note))
-    return found[: settings.top]
+    return found[:top]
 
 
 def _of_programs(programs: Iterable[ProgramRow]) -> Iterator[Waste]:

@@ -25,8 +25,8 @@ from hlodb.reports.document.blocks import (
 from hlodb.reports.document.escape import html
 from hlodb.reports.document.report import outline
 from hlodb.reports.document.tiles import Tile, anchor, finding_anchor, tiles
-from hlodb.reports.judge.outcome import unjudged_growth
 from hlodb.reports.judge.report import Report
+from hlodb.reports.judge.verdict import unjudged_growth
 from hlodb.reports.pictures.picture import Picture, svg
 from hlodb.reports.pictures.pictures import pictures_of_findings, pictures_of_sections
 

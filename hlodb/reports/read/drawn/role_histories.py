@@ -58,13 +58,16 @@ def read_role_histories(
     Runs share what they hold alike, so each content is asked about once.
     """
     by_number = {track.number: track for track in tracks}
-    modules = {
-        id(trend): [s.module for s in by_number[number].sightings]
-        for (number, _), trend in lines.items()
-    }
-    wanted = {m.module_id for trend in drawn for m in modules[id(trend)]}
+    modules = []
+    for trend in drawn:
+        number = next(n for (n, _), line in lines.items() if line is trend)
+        modules.append([s.module for s in by_number[number].sightings])
+    wanted = {m.module_id for found in modules for m in found}
     roles = _read_roles(connection, wanted) if wanted else {}
-    return [_role_history(t, modules[id(t)], profiles, roles) for t in drawn]
+    return [
+        _role_history(trend, found, profiles, roles)
+        for trend, found in zip(drawn, modules, strict=True)
+    ]
 
 
 def _read_roles(connection: Connection, modules: Iterable[int]) -> _Roles:

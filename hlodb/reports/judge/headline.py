@@ -1,21 +1,28 @@
-"""The verdict of a report, its exit code, and the one sentence on top."""
+"""Write the headline of a report: its verdict and the most important figure."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
-from hlodb.reports.judge.findings import ALERTING, Finding
-from hlodb.reports.judge.gates import ABSOLUTE
+from hlodb.reports.judge.findings import Finding
 from hlodb.reports.judge.names import Names, called, shared_names
-from hlodb.reports.judge.report import Gate, Report
+from hlodb.reports.judge.report import Gate, Judged
 from hlodb.reports.judge.sentences import (
     changed_inputs,
     gate_sentence,
     input_words,
     lack,
     moved,
+)
+from hlodb.reports.judge.verdict import (
+    holds_programs,
+    is_compared,
+    is_of_other_platform,
+    nothing_compared,
+    unjudged_growth,
+    warned_finding,
+    worst_finding,
 )
 from hlodb.reports.read.baseline import FIRST
 from hlodb.reports.read.limits import limit_of, limit_words
@@ -27,9 +34,6 @@ from hlodb.text import (
     signed_bytes,
     signed_percent,
 )
-
-FAIL_ON = ("regression", "budget", "quality", "none")
-"""What makes the process fail: any gate, budgets only, unsound data only, nothing."""
 
 MARKS = {"pass": "✅", "warn": "⚠️", "fail": "❌", "unknown": "❓", "nothing": "⚪"}
 
@@ -48,44 +52,8 @@ _WORDS = {
     "not_comparable": "not comparable",
 }
 
-GATE_FAILED = 1
-UNSOUND_DATA = 3
-NOTHING_TO_COMPARE = 4
 
-
-def conclude(report: Report, fail_on: str, allow_empty: bool) -> Report:
-    """Return the report with verdict, exit code, counts and headline.
-
-    Unsound data leaves the verdict unknown, whatever the gates say: neither a pass nor
-    a failure can be relied on. Where there is nothing to judge, no gate is.
-    """
-    counts = Counter(row.state for row in report.programs)
-    verdict = _verdict(report)
-    return replace(
-        report,
-        verdict=verdict,
-        gates=[] if verdict == "nothing" else _judged(report),
-        exit_code=_exit_code(report, verdict, fail_on, allow_empty),
-        counts=dict(sorted(counts.items())),
-        headline=" ".join(
-            [
-                _mark(report, verdict),
-                *_refused(report),
-                _headline(report, verdict, counts),
-            ]
-        ),
-    )
-
-
-def _judged(report: Report) -> list[Gate]:
-    """Return the gates, without those that nothing fails as nothing was compared."""
-    if _is_compared(report):
-        return report.gates
-    judged = ABSOLUTE if _holds_programs(report) else ()
-    return [g for g in report.gates if g.gate in judged or g.status != "pass"]
-
-
-def _mark(report: Report, verdict: str) -> str:
+def _mark(report: Judged, verdict: str) -> str:
     """Return the mark of a verdict: none is green where growth was not judged.
 
     A diff judges nothing.
@@ -97,78 +65,16 @@ def _mark(report: Report, verdict: str) -> str:
     return MARKS["nothing" if unjudged_growth(report) else "pass"]
 
 
-def unjudged_growth(report: Report) -> list[Finding]:
-    """Return the programs that grew and are not comparable, which no gate judges."""
-    found = [
-        f
-        for f in report.findings
-        if (f.scope, f.change) == ("candidate", "not_comparable")
-        and (f.candidate_bytes or 0) > (f.base_bytes or 0)
-    ]
-    return sorted(found, key=lambda f: -(f.delta_bytes or 0))
+def headline_of(report: Judged, verdict: str, counts: Counter[str]) -> str:
+    """Return the sentence on top of a report, with the mark of its verdict."""
+    text = _headline(report, verdict, counts)
+    return " ".join([_mark(report, verdict), *_refused(report), text])
 
 
-def is_of_other_platform(report: Report) -> bool:
-    """Return whether both runs are of one platform each, and of another."""
-    base, candidate = report.comparison.base, report.comparison.candidate
-    platforms = {run.platform for run in (base, candidate) if run is not None}
-    return len(platforms - {None}) > 1
-
-
-def _verdict(report: Report) -> str:
-    if any(row.is_gating for row in report.quality):
-        return "unknown"
-    if _nothing_compared(report):
-        return "nothing"
-    statuses = {g.status for g in report.gates}
-    return next((each for each in ("fail", "warn") if each in statuses), "pass")
-
-
-def _nothing_compared(report: Report) -> bool:
-    """Return whether there is nothing to judge.
-
-    Limits need programs, but no base. A run without any program has lost those of its
-    base; of one that holds others nobody knows whether these were to be there.
-    """
-    if _is_compared(report):
-        return False
-    if not _holds_programs(report):
-        return not any(g.program is not None for g in report.gates)
-    return not any(g.gate in ABSOLUTE for g in report.gates)
-
-
-def _holds_programs(report: Report) -> bool:
-    return any(p.candidate_bytes is not None for p in report.programs)
-
-
-def _is_compared(report: Report) -> bool:
-    """Return whether any program of the base was judged, whatever its inputs."""
-    if report.comparison.base is None:
-        return False
-    is_followed = any(p.change == "changed" for p in report.programs)
-    return report.comparison.comparable > 0 or is_followed
-
-
-def _exit_code(report: Report, verdict: str, fail_on: str, allow_empty: bool) -> int:
-    if fail_on == "none":
-        return 0
-    if verdict == "unknown":
-        return UNSOUND_DATA
-    if verdict == "nothing":
-        # The first run of a series is no failure: the next one has a base. A run
-        # without a program is one.
-        is_first = report.comparison.rule == FIRST and _holds_programs(report)
-        return 0 if allow_empty or is_first else NOTHING_TO_COMPARE
-    failed = {g.gate for g in report.gates if g.status == "fail"}
-    if fail_on == "budget":
-        failed &= {"budget"}
-    return GATE_FAILED if failed and fail_on != "quality" else 0
-
-
-def _headline(report: Report, verdict: str, counts: Counter[str]) -> str:
+def _headline(report: Judged, verdict: str, counts: Counter[str]) -> str:
     if verdict == "unknown":
         unsound = _unsound(report)
-        if report.kind != "diff" or _nothing_compared(report):
+        if report.kind != "diff" or nothing_compared(report):
             return unsound
         return f"{unsound}; as it stands, {_found(report, counts)}"
     if verdict == "nothing":
@@ -182,7 +88,7 @@ def _headline(report: Report, verdict: str, counts: Counter[str]) -> str:
     return _found(report, counts)
 
 
-def _unsound(report: Report) -> str:
+def _unsound(report: Judged) -> str:
     bad = [row for row in report.quality if row.is_gating]
     total = sum(row.count for row in bad)
     what = f"{counted(total, bad[0].kind)}: {bad[0].code}"
@@ -191,12 +97,12 @@ def _unsound(report: Report) -> str:
     return f"unknown: the data is not sound ({what})"
 
 
-def _found(report: Report, counts: Counter[str]) -> str:
+def _found(report: Judged, counts: Counter[str]) -> str:
     failed = [g for g in report.gates if g.status == "fail"]
     worst = worst_finding(report.findings, failed)
     headroom = _headroom(report)
     shared = shared_names(report)
-    if not _is_compared(report):
+    if not is_compared(report):
         parts = [_limits(failed, shared), _why_nothing(report)]
     elif report.kind == "diff":
         parts = [_differences(counts, worst, shared)]
@@ -211,13 +117,13 @@ def _found(report: Report, counts: Counter[str]) -> str:
     return "; ".join([*parts, *others, *([headroom] if headroom else [])])
 
 
-def _why_nothing(report: Report) -> str:
+def _why_nothing(report: Judged) -> str:
     comparison = report.comparison
     if comparison.base is None:
         return comparison.rule_text
     if not report.programs:
         return "neither run holds a program with a buffer assignment"
-    if not _holds_programs(report):
+    if not holds_programs(report):
         return f"{comparison.candidate.name} holds no program"
     if is_of_other_platform(report):
         platforms = f"{comparison.base.platform} → {comparison.candidate.platform}"
@@ -226,26 +132,6 @@ def _why_nothing(report: Report) -> str:
     if reasons:
         return f"no program is comparable ({changed_inputs(sorted(reasons))})"
     return "the runs have no program in common"
-
-
-def worst_finding(
-    findings: Sequence[Finding], failed: Sequence[Gate]
-) -> Finding | None:
-    """Return the first finding that fails a gate, else the first that alerts."""
-    ids = {g.finding_id for g in failed}
-    mine = [f for f in findings if f.scope == "candidate"]
-    return next((f for f in mine if f.id in ids), None) or next(
-        (f for f in mine if f.state in ALERTING), None
-    )
-
-
-def warned_finding(report: Report) -> Finding | None:
-    """Return the finding with other inputs that moved most, where a gate warns."""
-    ids = {g.finding_id for g in report.gates if g.status == "warn"}
-    found = [f for f in report.findings if f.id in ids]
-    if report.kind == "diff":
-        found = [f for f in report.findings if f.change == "changed"]
-    return max(found, key=lambda f: abs(f.delta_bytes or 0), default=None)
 
 
 def _changed_text(f: Finding, shared: Names) -> str:
@@ -306,7 +192,7 @@ def _worst_text(f: Finding, shared: Names) -> str:
     return text + (f", cause: {f.cause.title}" if f.cause else "")
 
 
-def _unjudged_text(f: Finding, report: Report) -> str:
+def _unjudged_text(f: Finding, report: Judged) -> str:
     who = f"{called(f, shared_names(report))} {f.space}"
     sizes = bytes_from_to(f.base_bytes or 0, f.candidate_bytes or 0)
     return f"{who} not comparable ({changed_inputs(f.differing_keys)}): {sizes}"
@@ -316,7 +202,7 @@ def _others(counts: Counter[str]) -> list[str]:
     return [f"{counts[k]:,} {word}" for k, word in _WORDS.items() if counts[k]]
 
 
-def _refused(report: Report) -> list[str]:
+def _refused(report: Judged) -> list[str]:
     """Return the programs that the compiler refused, which come before all else."""
     names = sorted({name for c in report.capacity for name in c.refused})
     if not names:
@@ -325,7 +211,7 @@ def _refused(report: Report) -> list[str]:
     return [f"the compiler refused {who}, which does not fit;"]
 
 
-def _headroom(report: Report) -> str | None:
+def _headroom(report: Judged) -> str | None:
     known = [c for c in report.capacity if c.headroom_ratio is not None]
     if not known or any(c.refused for c in report.capacity):
         return None

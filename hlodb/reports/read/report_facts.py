@@ -1,0 +1,167 @@
+"""Read all facts of a report or diff, before anything is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.read.capacity_and_health import (
+    Capacity,
+    Health,
+    compile_counts,
+    read_capacity,
+    read_health,
+    replicated_bytes,
+)
+from hlodb.reports.read.compared_runs import (
+    ComparedRuns,
+    Request,
+    read_compared_runs,
+)
+from hlodb.reports.read.decisions import Decisions, read_decisions
+from hlodb.reports.read.details import DetailsOfPairs, details_of
+from hlodb.reports.read.differences import read_lost_donations
+from hlodb.reports.read.environment import EnvironmentChange, environment_changes
+from hlodb.reports.read.facts import Module
+from hlodb.reports.read.history import Lines, Step, trends
+from hlodb.reports.read.limits import Limits, read_limits, refused_programs
+from hlodb.reports.read.pairs import Verdict
+from hlodb.reports.read.programs import ProgramRow, read_programs
+from hlodb.reports.read.scaling import ScalingLaw, scaling_laws
+from hlodb.reports.read.soundness import QualityRow, quality
+from hlodb.reports.read.unassigned import captured, partial
+from hlodb.reports.read.waste import Waste, read_waste
+from hlodb.schema.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFacts:
+    """All that a report is judged and made from; a diff has no history and no gates.
+
+    `moved` are the verdicts that become findings, `steps` the earlier steps of the
+    series. `refused` programs do not fit, says the compiler; `compiles` are by program.
+    `replicated` has a program's name, then what base and candidate replicate (bytes).
+    """
+
+    compared: ComparedRuns
+    moved: list[Verdict]
+    steps: list[Step]
+    lines: Lines
+    details: DetailsOfPairs
+    decisions: Decisions
+    programs: list[ProgramRow]
+    environment: list[EnvironmentChange]
+    limits: Limits
+    refused: list[str]
+    compiles: Mapping[str, int]
+    replicated: Sequence[tuple[str, int, int]]
+    capacity: list[Capacity]
+    waste: list[Waste]
+    health: list[Health]
+    scaling: list[ScalingLaw]
+    quality: list[QualityRow]
+    unassigned: list[str]
+
+
+def read_report_facts(
+    connection: Connection, request: Request, settings: Settings
+) -> ReportFacts:
+    """Return the facts of the runs that a request names, see `read_compared_runs`."""
+    compared = read_compared_runs(connection, request, settings)
+    base, candidate = compared.baseline.run, compared.candidate
+    is_report = request.kind == "report"
+    catalogue = load_catalogue()
+    moved = [v for v in compared.verdicts if base is not None and v.change != "same"]
+    if is_report and settings.donation_loss:
+        moved += _hidden_losses(connection, compared.verdicts, settings)
+    steps, lines = _history(compared, settings) if is_report else ([], {})
+    programs = read_programs(connection, compared.verdicts, candidate)
+    limits = read_limits(connection, candidate, settings)
+    present = [m for m in compared.present if request.program in (None, m.program)]
+    is_counted = is_report and settings.recompiles is not None
+    return ReportFacts(
+        compared=compared,
+        moved=moved,
+        steps=steps,
+        lines=lines,
+        details=details_of(connection, moved, steps, settings.top),
+        decisions=read_decisions(connection),
+        programs=programs,
+        environment=environment_changes(connection, base, candidate) if base else [],
+        limits=limits,
+        refused=refused_programs(connection, candidate) if is_report else [],
+        compiles=compile_counts(connection, candidate) if is_counted else {},
+        replicated=_replicated(connection, compared, settings) if is_report else [],
+        capacity=read_capacity(
+            connection, present, compared.profiles, candidate, settings
+        ),
+        waste=[
+            each
+            for each in read_waste(
+                connection, programs, candidate, catalogue, settings.top
+            )
+            if request.program in (None, each.program)
+        ]
+        if "waste" in request.shown
+        else [],
+        health=read_health(connection, base, candidate, compared.noise, settings.top),
+        scaling=scaling_laws(
+            connection, compared.modules, compared.line, limits, settings.top
+        )
+        if "series" in request.shown
+        else [],
+        quality=quality(connection, compared.both, catalogue, settings),
+        unassigned=[*captured(connection, compared), *partial(connection, compared)],
+    )
+
+
+def _hidden_losses(
+    connection: Connection, verdicts: Sequence[Verdict], settings: Settings
+) -> list[Verdict]:
+    """Return verdicts `same` behind which the gate `donation_loss` finds something.
+
+    The loss may be small in comparison, or made up for by something else.
+    """
+    small = [v for v in verdicts if v.rule in ("below_floor", "equal_bytes")]
+    pairs = list(dict.fromkeys(pair for v in small if (pair := v.pair.both)))
+    lost = dict(zip(pairs, read_lost_donations(connection, pairs), strict=True))
+    return [
+        v
+        for v in small
+        if (pair := v.pair.both) is not None
+        and lost[pair].get(v.color, 0) > settings.floor_bytes
+    ]
+
+
+def _history(compared: ComparedRuns, settings: Settings) -> tuple[list[Step], Lines]:
+    """Return steps and absences of the series, and every program's line through it."""
+    found, line, base = compared.history, compared.line, compared.baseline.run
+    steps = [s for s in found.steps if s.verdict.change != "failed"]
+    lines = trends(found.tracks, compared.profiles, steps, compared.candidate)
+    if settings.missing_program and base in line:
+        # Neither base nor candidate has it, so their comparison does not show it.
+        until = line[: line.index(base) + 1]
+        failed = [s for s in found.steps if s.verdict.change == "failed"]
+        steps += [s for s in failed if s.run in until]
+    return steps, lines
+
+
+def _replicated(
+    connection: Connection, compared: ComparedRuns, settings: Settings
+) -> list[tuple[str, int, int]]:
+    """Return the replicated bytes of base and candidate of programs, if a gate asks.
+
+    Programs of one name have a row each, and so have ranks, unless these are equal.
+    """
+    if settings.replicated_bytes is None:
+        return []
+    pairs = compared.pairs
+    modules = [m for p in pairs for m in (p.base, p.candidate) if m is not None]
+    sizes = replicated_bytes(connection, modules, settings.replicated_bytes)
+
+    def size(module: Module | None) -> int:
+        return sizes.get(module.earliest_id, 0) if module is not None else 0
+
+    return sorted({(p.program, size(p.base), size(p.candidate)) for p in pairs})
