@@ -47,7 +47,7 @@ class Warehouse:
 
         A notebook shows the page with its pictures, as `hlodb explain` writes it.
         """
-        from hlodb.reports.pictures.overview_maps import read_overview_maps
+        from hlodb.reports.read.drawn.overview_maps import read_overview_maps
         from hlodb.reports.read.overview import read_overview
         from hlodb.reports.render.overviews import Shown, rendered
 

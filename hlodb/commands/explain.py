@@ -35,7 +35,7 @@ from hlodb.schema.connection import Connection
 from hlodb.terminal.narration import narrate
 
 if TYPE_CHECKING:
-    from hlodb.reports.pictures.overview_maps import Maps
+    from hlodb.reports.read.drawn.overview_maps import Maps
 
 _STANDARD_INPUT = "-"
 
@@ -178,7 +178,7 @@ def _maps(
     connection: Connection, overviews: Sequence[Overview], programs: int
 ) -> list[Maps]:
     """Return where the values of programs lie, which only pages draw."""
-    from hlodb.reports.pictures.overview_maps import read_overview_maps
+    from hlodb.reports.read.drawn.overview_maps import read_overview_maps
 
     return [read_overview_maps(connection, each, programs) for each in overviews]
 

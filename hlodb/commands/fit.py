@@ -26,7 +26,7 @@ from hlodb.printed_commands import positional
 from hlodb.queries.result import Result
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.config.reading import read_settings
-from hlodb.reports.read.limits import Limit, limit_words
+from hlodb.reports.read.capacity import Limit, limit_words
 from hlodb.schema.connection import Connection
 from hlodb.terminal.narration import narrate
 from hlodb.text import counted, not_held

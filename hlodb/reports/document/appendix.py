@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hlodb.reports.document.blocks import Block, Paragraph, table
+from hlodb.reports.document.blocks import Block, Paragraph, sparkline, table
 from hlodb.reports.judge.findings import Finding
 from hlodb.reports.judge.names import called, shared_names
 from hlodb.reports.judge.report import Report
-from hlodb.reports.read.capacity_and_health import Capacity, Health
+from hlodb.reports.read.capacity import NOT_INCLUDED, Capacity, limit_of, limit_words
+from hlodb.reports.read.compilations import Health
 from hlodb.reports.read.history import Trend
-from hlodb.reports.read.limits import NOT_INCLUDED, limit_of, limit_words
 from hlodb.text import (
     counted,
     few,
@@ -24,8 +24,6 @@ from hlodb.text import (
 _UNKNOWN = "unknown"
 
 _MOST_CAVEATS = 3
-
-_BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 def needs(report: Report, top: int) -> list[Block]:
@@ -240,12 +238,3 @@ def waivers(report: Report, top: int) -> list[Block]:
     ]
     header = ["status", "gate", "program", "until", "owner", "reason"]
     return [table(header, rows, max(top, 20))] if rows else []
-
-
-def sparkline(values: Sequence[int]) -> str:
-    """Return one character per value, from ▁ to █; ▁ if all are equal."""
-    low, high = min(values, default=0), max(values, default=0)
-    if high == low:
-        return _BLOCKS[0] * len(values)
-    top = len(_BLOCKS) - 1
-    return "".join(_BLOCKS[(v - low) * top // (high - low)] for v in values)

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hlodb.printed_commands import text_with_db, with_db
-from hlodb.text import counted
+from hlodb.text import (
+    counted,
+)
 
 
 class Paragraph(NamedTuple):
@@ -96,3 +98,16 @@ def _named(header: Sequence[str], numeric: Sequence[int]) -> int:
     second = min(1, len(header) - 1)
     words = (column for column in range(len(header)) if column not in numeric)
     return next(words, second) if second in numeric else second
+
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+def sparkline(values: Sequence[int], low: int | None = None) -> str:
+    """Return one character per value, from ▁ (`low` or the least) to █ (the most)."""
+    low = min(values, default=0) if low is None else low
+    high = max(values, default=0)
+    if high == low:
+        return _BLOCKS[0] * len(values)
+    top = len(_BLOCKS) - 1
+    return "".join(_BLOCKS[(v - low) * top // (high - low)] for v in values)

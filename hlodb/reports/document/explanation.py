@@ -13,17 +13,18 @@ from hlodb.reports.document.blocks import (
     Paragraph,
     Section,
     named,
+    sparkline,
     table,
 )
-from hlodb.reports.document.logs import failures, log_headline, log_sections
+from hlodb.reports.document.logs import log_headline, log_sections
 from hlodb.reports.document.partial import (
     headline_of,
     missing_files,
     partial_rows,
     partial_sections,
 )
-from hlodb.reports.document.timeline import levels
-from hlodb.reports.read.limits import NOT_INCLUDED, Limit, limit_words
+from hlodb.reports.read.capacity import NOT_INCLUDED, Limit, limit_words
+from hlodb.reports.read.drawn.curves import levels
 from hlodb.reports.read.overview import (
     MAIN_SPACE,
     SMALL_RATIO,
@@ -32,8 +33,8 @@ from hlodb.reports.read.overview import (
     Row,
     compilation_of,
     compilations,
+    described_spaces,
     gaps_of,
-    is_described,
     is_fragmented,
     memory_spaces,
     most_rows,
@@ -41,7 +42,6 @@ from hlodb.reports.read.overview import (
 )
 from hlodb.text import counted, plain_bytes, plain_percent
 
-_BARS = "▁▂▃▄▅▆▇█"
 _KINDS = {
     "parameter": "arguments",
     "constant": "constants",
@@ -127,29 +127,6 @@ def outline(overview: Overview, programs: int, top: int) -> list[Section]:
     return sections
 
 
-def described_spaces(overview: Overview, programs: int) -> dict[str, Row]:
-    """Return the memory spaces with a section of their own, by its title.
-
-    Those that a log says were too small come first. Programs that need next to nothing
-    beside the largest have none.
-    """
-    spaces = memory_spaces(overview)
-    names = compilations(spaces)
-    found = [space for space in spaces if is_described(space)]
-    most = max((space["reserved_bytes"] for space in found), default=0)
-    found = [
-        space
-        for space in found
-        if space["color"] != MAIN_SPACE or space["reserved_bytes"] >= SMALL_RATIO * most
-    ]
-    failed = _failed_spaces(overview, spaces)
-    found = [*failed, *(space for space in found if space not in failed)]
-    return {
-        f"{names[compilation_of(space)]}: {space['space_name']}": space
-        for space in found[:programs]
-    }
-
-
 def _refusals(refused: Sequence[Row]) -> list[Block]:
     """Return a sentence for each program that the compiler gave up."""
     texts = dict.fromkeys(map(_refusal, refused))
@@ -158,20 +135,6 @@ def _refusals(refused: Sequence[Row]) -> list[Block]:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _failed_spaces(overview: Overview, spaces: Sequence[Row]) -> list[Row]:
-    """Return the memory spaces that failures of logs are about, in their order."""
-    found: list[Row] = []
-    for report in failures(overview):
-        if report["program_run"] != overview.run.name:
-            continue
-        own = [space for space in spaces if space["program"] == report["program"]]
-        named = (report["space_name"] or "").lower()
-        exact = [space for space in own if space["space_name"].lower() == named]
-        main = [space for space in own if space["color"] == MAIN_SPACE]
-        found += [space for space in (exact or main)[:1] if space not in found]
-    return found
 
 
 def _rejects(overview: Overview) -> list[Block]:
@@ -227,7 +190,7 @@ def _space(overview: Overview, space: Row, top: int, *, is_first: bool) -> list[
     blocks += _left_out(space, is_first=is_first)
     stretches = rows_of(overview, "live_timeline", space)
     if len(stretches) > 1:
-        bars = _sparkline(_levels(stretches))
+        bars = sparkline(_levels(stretches), low=0)
         blocks.append(Paragraph(f"Live bytes over the schedule: {bars}"))
     blocks += [
         *_roles(rows_of(overview, "peak_by_role", space), top),
@@ -482,10 +445,3 @@ def _levels(stretches: Sequence[Row]) -> list[int]:
         return [row["live_bytes"] for row in stretches]
     last = max(row["to_step"] for row in stretches)
     return levels(stretches, last // TIMELINE_POINTS + 1)
-
-
-def _sparkline(sizes: Sequence[int]) -> str:
-    """Return a bar for each part of the schedule, the highest for the peak."""
-    most = max(sizes) or 1
-    bars = "".join(_BARS[(len(_BARS) - 1) * size // most] for size in sizes)
-    return bars

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hlodb.reports.document.explanation import (
-    called,
-    described_spaces,
-    limit_of,
-    line_of,
-)
-from hlodb.reports.document.logs import failures
+from hlodb.reports.document.explanation import called, limit_of, line_of
 from hlodb.reports.document.tiles import Tile, anchor
-from hlodb.reports.read.limits import limit_words
-from hlodb.reports.read.overview import Overview, Row, memory_spaces, rows_of
+from hlodb.reports.read.capacity import limit_words
+from hlodb.reports.read.overview import (
+    Overview,
+    Row,
+    described_spaces,
+    failures,
+    memory_spaces,
+    rows_of,
+)
 from hlodb.text import counted, plain_bytes, plain_percent
 
 _VERDICTS = {"oom": "too large", "warn": "nearly full", "ok": "fits"}

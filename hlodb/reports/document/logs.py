@@ -10,6 +10,7 @@ from hlodb.reports.read.overview import (
     Row,
     buffers_of,
     chunks_of,
+    failures,
     is_of_another,
 )
 from hlodb.text import counted, plain_bytes
@@ -24,11 +25,6 @@ _SAME_REPORT = (
 """What reports of several ranks, or of several attempts, have in common."""
 
 _MOST_RANKS = 8
-
-
-def failures(overview: Overview) -> list[Row]:
-    """Return the reports of programs and requests that did not fit, in their order."""
-    return [row for row in overview.answers["oom_summary"] if row["has_failed"]]
 
 
 def log_headline(overview: Overview) -> str | None:

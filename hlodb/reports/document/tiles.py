@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hlodb.reports.document.appendix import sparkline
+from hlodb.reports.document.blocks import sparkline
 from hlodb.reports.judge.names import called, shared_names
 from hlodb.reports.judge.report import Report
-from hlodb.reports.read.limits import limit_of, limit_words
+from hlodb.reports.read.capacity import limit_of, limit_words
 from hlodb.text import (
     counted,
     few,

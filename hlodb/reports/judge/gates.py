@@ -18,8 +18,8 @@ from hlodb.reports.judge.names import place
 from hlodb.reports.judge.report import Gate
 from hlodb.reports.judge.sentences import absence, changed_inputs, input_words
 from hlodb.reports.judge.waivers import waived
+from hlodb.reports.read.capacity import Limit
 from hlodb.reports.read.facts import Run
-from hlodb.reports.read.limits import Limit
 from hlodb.reports.read.programs import ProgramRow
 
 

@@ -25,7 +25,7 @@ from hlodb.reports.judge.verdict import (
     worst_finding,
 )
 from hlodb.reports.read.baseline import FIRST
-from hlodb.reports.read.limits import limit_of, limit_words
+from hlodb.reports.read.capacity import limit_of, limit_words
 from hlodb.text import (
     bytes_from_to,
     counted,

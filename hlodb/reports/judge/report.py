@@ -13,7 +13,8 @@ from typing import Any
 
 from hlodb.reports.judge.definitions import Metric
 from hlodb.reports.judge.findings import CauseGroup, Finding
-from hlodb.reports.read.capacity_and_health import Capacity, Health
+from hlodb.reports.read.capacity import Capacity
+from hlodb.reports.read.compilations import Health
 from hlodb.reports.read.drawn.arenas import ArenaMap
 from hlodb.reports.read.drawn.curves import Curve
 from hlodb.reports.read.drawn.flames import FlamePair

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import across, box, count_axis, label, line
-from hlodb.reports.read.capacity_and_health import Capacity
+from hlodb.reports.read.capacity import Capacity
 from hlodb.text import plain_bytes, plain_percent
 
 _ROW = 30

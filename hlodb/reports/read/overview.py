@@ -294,3 +294,45 @@ def _path(row: Row) -> str:
 
 def _place(row: Row) -> tuple[Any, ...]:
     return *compilation_of(row), row["color"]
+
+
+def failures(overview: Overview) -> list[Row]:
+    """Return the reports of programs and requests that did not fit, in their order."""
+    return [row for row in overview.answers["oom_summary"] if row["has_failed"]]
+
+
+def described_spaces(overview: Overview, programs: int) -> dict[str, Row]:
+    """Return the memory spaces with a section of their own, by its title.
+
+    Those that a log says were too small come first. Programs that need next to nothing
+    beside the largest have none.
+    """
+    spaces = memory_spaces(overview)
+    names = compilations(spaces)
+    found = [space for space in spaces if is_described(space)]
+    most = max((space["reserved_bytes"] for space in found), default=0)
+    found = [
+        space
+        for space in found
+        if space["color"] != MAIN_SPACE or space["reserved_bytes"] >= SMALL_RATIO * most
+    ]
+    failed = _failed_spaces(overview, spaces)
+    found = [*failed, *(space for space in found if space not in failed)]
+    return {
+        f"{names[compilation_of(space)]}: {space['space_name']}": space
+        for space in found[:programs]
+    }
+
+
+def _failed_spaces(overview: Overview, spaces: Sequence[Row]) -> list[Row]:
+    """Return the memory spaces that failures of logs are about, in their order."""
+    found: list[Row] = []
+    for report in failures(overview):
+        if report["program_run"] != overview.run.name:
+            continue
+        own = [space for space in spaces if space["program"] == report["program"]]
+        named = (report["space_name"] or "").lower()
+        exact = [space for space in own if space["space_name"].lower() == named]
+        main = [space for space in own if space["color"] == MAIN_SPACE]
+        found += [space for space in (exact or main)[:1] if space not in found]
+    return found

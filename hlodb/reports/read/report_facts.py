@@ -7,18 +7,23 @@ from dataclasses import dataclass
 
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.read.capacity_and_health import (
+from hlodb.reports.read.capacity import (
     Capacity,
-    Health,
-    compile_counts,
+    Limits,
     read_capacity,
-    read_health,
-    replicated_bytes,
+    read_limits,
+    refused_programs,
 )
 from hlodb.reports.read.compared_runs import (
     ComparedRuns,
     Request,
     read_compared_runs,
+)
+from hlodb.reports.read.compilations import (
+    Health,
+    compile_counts,
+    read_health,
+    replicated_bytes,
 )
 from hlodb.reports.read.decisions import Decisions, read_decisions
 from hlodb.reports.read.details import DetailsOfPairs, details_of
@@ -26,7 +31,6 @@ from hlodb.reports.read.differences import read_lost_donations
 from hlodb.reports.read.environment import EnvironmentChange, environment_changes
 from hlodb.reports.read.facts import Module
 from hlodb.reports.read.history import Lines, Step, trends
-from hlodb.reports.read.limits import Limits, read_limits, refused_programs
 from hlodb.reports.read.pairs import Verdict
 from hlodb.reports.read.programs import ProgramRow, read_programs
 from hlodb.reports.read.scaling import ScalingLaw, scaling_laws

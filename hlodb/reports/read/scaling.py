@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
+from hlodb.reports.read.capacity import Limit, Limits
 from hlodb.reports.read.facts import Module, Run, rows
-from hlodb.reports.read.limits import Limit, Limits
 from hlodb.schema.connection import Connection
 
 

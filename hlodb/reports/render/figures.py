@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hlodb.errors import DataQualityError, UsageError
 from hlodb.reports.document.blocks import Section
-from hlodb.reports.document.timeline import curve_of
 from hlodb.reports.pictures.draw_curves import draw_curves
+from hlodb.reports.read.drawn.curves import curve_of
 from hlodb.reports.read.overview import memory_spaces, read_overview
 from hlodb.reports.render.html import page
 from hlodb.schema.connection import Connection

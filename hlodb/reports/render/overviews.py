@@ -6,16 +6,20 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hlodb.reports.document.blocks import Section
-from hlodb.reports.document.explanation import described_spaces, headline, outline
-from hlodb.reports.document.logs import failures
-from hlodb.reports.document.timeline import curve_of
-from hlodb.reports.read.overview import OVERVIEW_SCHEMA, Overview
+from hlodb.reports.document.explanation import headline, outline
+from hlodb.reports.read.drawn.curves import curve_of
+from hlodb.reports.read.overview import (
+    OVERVIEW_SCHEMA,
+    Overview,
+    described_spaces,
+    failures,
+)
 from hlodb.reports.render import markdown, text
 from hlodb.text import json_text
 from hlodb.version import __version__
 
 if TYPE_CHECKING:
-    from hlodb.reports.pictures.overview_maps import Maps
+    from hlodb.reports.read.drawn.overview_maps import Maps
 
 
 class Shown(NamedTuple):

@@ -13,7 +13,7 @@ from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.reports.document.blocks import Paragraph, Section, Table
 from hlodb.reports.document.explanation import headline, outline
-from hlodb.reports.read.limits import NOT_INCLUDED
+from hlodb.reports.read.capacity import NOT_INCLUDED
 from hlodb.reports.read.overview import read_overview
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA

@@ -17,7 +17,7 @@ from hlodb.reports.pictures.draw_trend import draw_trend
 from hlodb.reports.pictures.picture import Picture, svg
 from hlodb.reports.pictures.pictures import pictures_of_findings
 from hlodb.reports.pictures.svg import Axis, byte_axis, count_axis
-from hlodb.reports.read.capacity_and_health import Capacity
+from hlodb.reports.read.capacity import Capacity
 from hlodb.reports.read.drawn.curves import Curve, Schedule
 from hlodb.reports.read.history import Point, Trend
 from tests.reports.pages import Element, read_page

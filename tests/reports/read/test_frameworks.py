@@ -19,8 +19,8 @@ from hlodb.reports.config.settings import Settings
 from hlodb.reports.judge.names import called, shared_names
 from hlodb.reports.judge.report import Report
 from hlodb.reports.judge.sentences import dominating_source
-from hlodb.reports.read.capacity_and_health import compile_counts
 from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.read.compilations import compile_counts
 from hlodb.reports.read.facts import read_modules, read_runs
 from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import connect

@@ -13,8 +13,8 @@ from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.read.capacity_and_health import replicated_bytes
 from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.read.compilations import replicated_bytes
 from hlodb.reports.read.facts import read_modules, read_runs
 from hlodb.schema.warehouse import connect
 from tests.conftest import DUMPS

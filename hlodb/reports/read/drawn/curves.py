@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hlodb.reports.read.facts import Profile, rows
+from hlodb.reports.read.overview import Overview, Row, rows_of
 from hlodb.reports.read.pairs import Drawn
 from hlodb.schema.connection import Connection
 
@@ -88,3 +89,25 @@ def _schedule(points: list[int], profile: Profile | None) -> Schedule | None:
     if not points or profile is None or profile.live_peak_bytes is None:
         return None
     return Schedule(points, profile.live_peak_bytes, profile.peak_step or 0)
+
+
+def curve_of(overview: Overview, space: Row, name: str) -> Curve | None:
+    """Return the curve of a program's memory space; None without live ranges."""
+    stretches = rows_of(overview, "live_timeline", space)
+    if space.get("peak_step") is None or len(stretches) < 2:
+        return None
+    steps = -(-(max(row["to_step"] for row in stretches) + 1) // POINTS)
+    schedule = Schedule(
+        levels(stretches, steps), space["live_peak_bytes"], space["peak_step"]
+    )
+    return Curve(name, steps, None, schedule)
+
+
+def levels(stretches: Sequence[Row], steps: int) -> list[int]:
+    """Return the most live bytes of each point of so many steps."""
+    last = max(row["to_step"] for row in stretches)
+    levels = [0] * (last // steps + 1)
+    for row in stretches:
+        for point in range(row["from_step"] // steps, row["to_step"] // steps + 1):
+            levels[point] = max(levels[point], row["live_bytes"])
+    return levels

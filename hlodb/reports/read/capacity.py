@@ -1,16 +1,98 @@
-"""The sections beside the findings: capacity and compile health."""
+"""Read the capacity of a device: limits, and the largest program of every space."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
-from hlodb.queries.run import Value, run_query
+from hlodb.queries.run import run_query
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.read.facts import Module, Profiles, Run, rows
 from hlodb.schema.connection import Connection
+from hlodb.text import plain_bytes
+
+
+class Limit(NamedTuple):
+    """A limit; `source` and `nominal_bytes` are limit_from and that of `headroom`.
+
+    `bytes` is None where nobody says how much there is.
+    """
+
+    bytes: int | None = None
+    source: str | None = None
+    nominal_bytes: int | None = None
+    device: str | None = None
+
+
+_SOURCES = {
+    "parameter": "given by --limit",
+    "log": "named by the log",
+    "settings": "set in hlodb.toml",
+    "dump": "named by the dump",
+}
+"""Who says so, by limit_from; the limit of a chip needs the chip alone."""
+
+
+class Limited(Protocol):
+    """A row that is judged by a limit."""
+
+    @property
+    def limit_bytes(self) -> int | None:
+        """The limit."""
+
+    @property
+    def limit_from(self) -> str | None:
+        """Who names it."""
+
+    @property
+    def nominal_bytes(self) -> int | None:
+        """Memory of the device."""
+
+
+NOT_INCLUDED = (
+    "Included: arguments, results, constants, temporaries. Not included: code, arrays"
+    " kept between runs, other programs."
+)
+"""What reserved bytes and live peaks of a buffer assignment are about."""
+
+
+def limit_words(limit: Limit) -> str:
+    """Return `15.75 GiB usable of 16.00 GiB (TPU v5e)`, or who else names the limit."""
+    words = plain_bytes(limit.bytes)
+    nominal = limit.nominal_bytes
+    is_part = limit.bytes is not None and nominal is not None and limit.bytes < nominal
+    if is_part and limit.source in ("chip", "log"):
+        words += f" usable of {plain_bytes(nominal)}"
+    who = limit.device if limit.source == "chip" else _SOURCES.get(limit.source or "")
+    return f"{words} ({who})" if who else words
+
+
+def limit_of(row: Limited, device: str | None) -> Limit:
+    """Return the limit that a row of a report about `device` is judged by."""
+    return Limit(row.limit_bytes, row.limit_from, row.nominal_bytes, device)
+
+
+Limits = Mapping[tuple[str | None, int, str], Limit]
+"""Limits by platform of a program, number and name of a memory space."""
+
+
+def refused_programs(connection: Connection, run: Run) -> list[str]:
+    """Return the programs of a run that the compiler refused."""
+    rows = run_query(connection, "refused_modules", {"run": run.name}).dicts()
+    return sorted({row["program"] for row in rows})
+
+
+def read_limits(connection: Connection, run: Run, settings: Settings) -> Limits:
+    """Return the limits of every memory space of a run, see `memory_limits`."""
+    asked = {**settings.limits(), "run_ids": [run.run_id]}
+    return {
+        (row["platform"], row["color"], row["space_name"]): Limit(
+            row["limit_bytes"], row["limit_from"], row["nominal_bytes"], row["device"]
+        )
+        for row in run_query(connection, "memory_limits", asked).dicts()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +118,8 @@ class Capacity:
     caveats: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
-    """Compilations worth a look: repeated, nondeterministic, or slower passes."""
-
-    kind: str
-    name: str
-    base: int
-    candidate: int
-    unit: str
-    note: str
-
-
 NEAR_LIMIT = 0.95
 Row = Mapping[str, Any]
-_MILLISECOND = 1000
 
 
 def read_capacity(
@@ -110,60 +179,3 @@ def _judged(
 
 def _caveat(row: Row) -> str:
     return f"{row['program']}: {row['caveat']}"
-
-
-def read_health(
-    connection: Connection,
-    base: Run | None,
-    candidate: Run,
-    noise: Mapping[str, int],
-    top: int,
-) -> list[Health]:
-    """Return programs compiled often or with varying memory, and passes that slowed."""
-    before = compile_counts(connection, base) if base else {}
-    now = compile_counts(connection, candidate)
-    found = [
-        Health("recompiled", program, before.get(program, 0), count, "count", "")
-        for program, count in sorted(now.items(), key=lambda item: (-item[1], item[0]))
-        if count > 1
-    ][:top]
-    for program, width in sorted(noise.items(), key=lambda i: (-i[1], i[0]))[:top]:
-        if width and program in now:
-            note = "duplicate compiles of one run differ by this much"
-            found.append(Health("nondeterministic", program, 0, width, "bytes", note))
-    return found + (_slower_passes(connection, base, candidate, top) if base else [])
-
-
-def compile_counts(connection: Connection, run: Run) -> dict[str, int]:
-    """Return each program's compilations, on the host with the most of them.
-
-    Of a name that many programs have, the one that was compiled most often, see
-    `recompile_groups`.
-    """
-    asked: dict[str, Value] = {"run": run.name, "min_modules": 1}
-    most: dict[str, int] = {}
-    for row in run_query(connection, "recompile_groups", asked).dicts():
-        most[row["program"]] = max(row["module_count"], most.get(row["program"], 0))
-    return most
-
-
-def _slower_passes(
-    connection: Connection, base: Run, candidate: Run, top: int
-) -> list[Health]:
-    found = rows(connection, "pass_times", base=base.run_id, candidate=candidate.run_id)
-    moved = [
-        Health("pass", f"{pipeline}: {name}", int(b), int(c), "microseconds", "")
-        for pipeline, name, b, c in found
-        if b and c and abs(c - b) > _MILLISECOND
-    ]
-    moved.sort(key=lambda h: (-abs(h.candidate - h.base), h.name))
-    return moved[:top]
-
-
-def replicated_bytes(
-    connection: Connection, modules: Iterable[Module], least: int
-) -> dict[int, int]:
-    """Return the bytes of whole parameters on every device, by `earliest_id`."""
-    ids = sorted({m.earliest_id for m in modules})
-    found = rows(connection, "replicated", modules=ids, least=least)
-    return {row[0]: int(row[1]) for row in found}

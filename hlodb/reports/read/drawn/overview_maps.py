@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hlodb.reports.document.explanation import described_spaces
 from hlodb.reports.read.drawn.arenas import ArenaMap, Wanted, read_maps
 from hlodb.reports.read.facts import read_modules
-from hlodb.reports.read.overview import Overview, compilation_of
+from hlodb.reports.read.overview import Overview, compilation_of, described_spaces
 from hlodb.schema.connection import Connection
 
 Maps = Mapping[str, ArenaMap]
