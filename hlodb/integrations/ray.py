@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from hlodb.cluster.asking import MEMORY, Runs, answer, ask
 from hlodb.cluster.ingesting import OF_A_RUN, find_dumps, ingest_dumps, with_rejects
+from hlodb.cluster.query_tasks import MEMORY, Runs, answer_task, plan_query
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.sources.limits import DEFAULT_LIMITS, Limits
 from hlodb.lake.layout import lake_at
@@ -43,11 +43,11 @@ def query(
     """Answer a canned query over a lake; as `hlodb.integrations.spark.query`."""
     import ray.data
 
-    asked = ask(
+    plan = plan_query(
         lake, name, parameters, runs=runs, tasks=tasks, memory=memory, queries=queries
     )
-    tables = _in_tasks(partial(answer, asked), asked.tasks, asked.schema)
-    return ray.data.from_arrow_refs(tables or [asked.schema.empty_table()])
+    tables = _in_tasks(partial(answer_task, plan), plan.tasks, plan.schema)
+    return ray.data.from_arrow_refs(tables or [plan.schema.empty_table()])
 
 
 def ingest(

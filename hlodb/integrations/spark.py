@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from hlodb.cluster.asking import MEMORY, Runs, answer, ask
 from hlodb.cluster.ingesting import OF_A_RUN, find_dumps, ingest_dumps, with_rejects
+from hlodb.cluster.query_tasks import MEMORY, Runs, answer_task, plan_query
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.sources.limits import DEFAULT_LIMITS, Limits
 from hlodb.lake.layout import lake_at
@@ -53,11 +53,11 @@ def query(
     take `memory` each for DuckDB. Rows are computed when the DataFrame is read.
     Raises UsageError for an unknown query, parameter, run or program.
     """
-    asked = ask(
+    plan = plan_query(
         lake, name, parameters, runs=runs, tasks=tasks, memory=memory, queries=queries
     )
-    schema = ", ".join(map(_column, asked.columns))
-    return _in_tasks(spark, partial(answer, asked), asked.tasks, schema)
+    schema = ", ".join(map(_column, plan.columns))
+    return _in_tasks(spark, partial(answer_task, plan), plan.tasks, schema)
 
 
 def ingest(

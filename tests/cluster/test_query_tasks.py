@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hlodb.cluster.asking import Asked, Runs, answer, ask
+from hlodb.cluster.query_tasks import QueryPlan, Runs, answer_task, plan_query
 from hlodb.errors import UsageError
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
@@ -50,10 +50,10 @@ def lake(file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def rows_of(asked: Asked) -> list[str]:
+def rows_of(asked: QueryPlan) -> list[str]:
     """Return the rows of all tasks, and check that each has the declared types."""
     tables = [
-        pa.Table.from_batches(answer(asked, task), schema=asked.schema)
+        pa.Table.from_batches(answer_task(asked, task), schema=asked.schema)
         for task in range(asked.tasks)
     ]
     return sorted(repr(row) for table in tables for row in tuples(table))
@@ -85,7 +85,7 @@ FEW = ("peak_by_space", "padding_at_peak", "check_totals")
 
 @pytest.mark.parametrize("name", FEW)
 def test_every_run_is_asked(file: Path, lake: Path, name: str) -> None:
-    asked = ask(lake, name, {}, runs="all", tasks=3)
+    asked = plan_query(lake, name, {}, runs="all", tasks=3)
     assert asked.tasks == 3
     with connect(file) as connection:
         assert rows_of(asked) == expected(connection, name, "all")
@@ -96,7 +96,7 @@ def test_every_run_is_asked(file: Path, lake: Path, name: str) -> None:
 def test_every_query_in_tasks(file: Path, lake: Path, name: str) -> None:
     runs: Runs = "all" if is_of_one_run(name) else None
     with connect(file) as connection:
-        asked = ask(lake, name, {}, runs=runs, tasks=3)
+        asked = plan_query(lake, name, {}, runs=runs, tasks=3)
         assert rows_of(asked) == expected(connection, name, runs)
 
 
@@ -105,7 +105,7 @@ def test_equal_programs_are_asked_once(lake: Path) -> None:
     """One task for each: as many as there are programs that differ."""
 
     def count(*runs: str) -> int:
-        return ask(lake, "peak_by_space", {}, runs=runs, tasks=1000).tasks
+        return plan_query(lake, "peak_by_space", {}, runs=runs, tasks=1000).tasks
 
     assert count("same") == count("later") == 2
     assert count("ranks") == count("same") + count("before")
@@ -116,12 +116,12 @@ def test_equal_programs_are_asked_once(lake: Path) -> None:
 def test_the_state_at_the_time_of_asking(lake: Path, tmp_path: Path) -> None:
     """Neither runs that go nor a compaction change what tasks answer."""
     copy = Path(shutil.copytree(lake, tmp_path / "lake"))
-    asked = ask(copy, "peak_by_space", {}, runs="all")
+    asked = plan_query(copy, "peak_by_space", {}, runs="all")
     before = rows_of(asked)
     delete_runs(copy, [1, 2])
     compact_lake(copy)
     assert rows_of(asked) == before
-    assert rows_of(ask(copy, "peak_by_space", {}, runs="all")) != before
+    assert rows_of(plan_query(copy, "peak_by_space", {}, runs="all")) != before
 
 
 @pytest.mark.parametrize(
@@ -138,4 +138,4 @@ def test_what_cannot_be_asked(
     lake: Path, name: str, parameters: dict[str, Any], runs: Runs, message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        ask(lake, name, parameters, runs=runs)
+        plan_query(lake, name, parameters, runs=runs)

@@ -27,7 +27,7 @@ from hlodb.schema.connection import Connection, DatabaseError
 PROGRAMS_PER_TASK = 200
 RUNS_PER_TASK = 10
 MEMORY = "2GiB"
-"""Memory of DuckDB in a task, unless another is asked for."""
+"""Memory of DuckDB in a task, by default."""
 
 BATCH_ROWS = 65_536
 
@@ -36,7 +36,7 @@ Runs = Sequence[str] | Literal["all"] | None
 _RUN = Column("run", "VARCHAR", "name", "neutral", "Name of the run.")
 
 
-class Asked(NamedTuple):
+class QueryPlan(NamedTuple):
     """A query and the tasks that answer it; they are numbered from 0.
 
     `runs`: runs of which it is asked; empty for a query that is not of one run.
@@ -65,7 +65,7 @@ class Asked(NamedTuple):
         return arrow_table(Result(self.columns, [])).schema
 
 
-def ask(
+def plan_query(
     lake: str | Path,
     name: str,
     parameters: Mapping[str, Value],
@@ -74,7 +74,7 @@ def ask(
     tasks: int | None = None,
     memory: str = MEMORY,
     queries: Iterable[str | Path] = (),
-) -> Asked:
+) -> QueryPlan:
     """Return the tasks that answer a query over a lake as it is now.
 
     Without `runs` the answer is that of `hlodb query`. With them, or with "all", a
@@ -93,7 +93,7 @@ def ask(
         require_sound(connection, query, parameters)
         if runs is None and query.split != "programs":
             # As it is: some queries without a run are about all, not the latest.
-            return Asked(snapshot, query, parameters, (), 1, memory, catalogue=own)
+            return QueryPlan(snapshot, query, parameters, (), 1, memory, catalogue=own)
         given = {k: v for k, v in parameters.items() if k != "run"}
         names = _runs(connection, runs, parameters.get("run"))
         if query.split == "programs":
@@ -102,7 +102,7 @@ def ask(
             most, count = RUNS_PER_TASK, len(names)
         number = min(count, tasks or math.ceil(count / most))
     adds_run = runs is not None and all(c.name != "run" for c in query.columns)
-    return Asked(snapshot, query, given, names, number, memory, adds_run, own)
+    return QueryPlan(snapshot, query, given, names, number, memory, adds_run, own)
 
 
 def _runs(connection: Connection, runs: Runs, run: Value) -> list[str]:
@@ -119,43 +119,43 @@ def _runs(connection: Connection, runs: Runs, run: Value) -> list[str]:
     return [*dict.fromkeys(runs)]
 
 
-def answer(asked: Asked, task: int) -> Iterator[pa.RecordBatch]:
+def answer_task(plan: QueryPlan, task: int) -> Iterator[pa.RecordBatch]:
     """Yield the rows of one task.
 
     Raises HlodbError where DuckDB cannot answer, such as in the given memory.
     """
-    catalogue = asked.catalogue or load_catalogue()
+    catalogue = plan.catalogue or load_catalogue()
     try:
-        with opened(asked.snapshot, asked.memory) as connection:
-            yield from _rows(connection, asked, task, catalogue)
+        with opened(plan.snapshot, plan.memory) as connection:
+            yield from _rows(connection, plan, task, catalogue)
     except DatabaseError as error:
-        raise HlodbError(f"query {asked.query.name}: {error}") from error
+        raise HlodbError(f"query {plan.query.name}: {error}") from error
 
 
 def _rows(
-    connection: Connection, asked: Asked, task: int, catalogue: Catalogue
+    connection: Connection, plan: QueryPlan, task: int, catalogue: Catalogue
 ) -> Iterator[pa.RecordBatch]:
-    query = asked.query
+    query = plan.query
 
     def batches(
         run: Mapping[str, Value], select: str, join: str = ""
     ) -> Iterator[pa.RecordBatch]:
-        given = {**asked.parameters, **run}
+        given = {**plan.parameters, **run}
         statement = composed(query, given, catalogue)
         rows = connection.execute(
             f"SELECT {select} FROM (\n{statement}\n) AS a {join}",
             bound(statement, given),
         )
         for batch in rows.to_arrow_reader(BATCH_ROWS):
-            yield pa.RecordBatch.from_arrays(batch.columns, schema=asked.schema)
+            yield pa.RecordBatch.from_arrays(batch.columns, schema=plan.schema)
 
-    if not asked.runs:
+    if not plan.runs:
         yield from batches({}, "a.*")
     elif query.split == "programs":
         select = select_of_all(query)
-        for run in show_places(connection, asked.runs, task, asked.tasks):
+        for run in show_places(connection, plan.runs, task, plan.tasks):
             yield from batches({"run": run}, select, JOINED)
     else:
-        for run in asked.runs[task :: asked.tasks]:
-            select = f"{literal(run)} AS run, a.*" if asked.adds_run else "a.*"
+        for run in plan.runs[task :: plan.tasks]:
+            select = f"{literal(run)} AS run, a.*" if plan.adds_run else "a.*"
             yield from batches({"run": run}, select)
