@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
-from hlodb.reports.document import appendix as more
+from hlodb.reports.document import appendix
 from hlodb.reports.document.blocks import Block, Paragraph, Section, named, table
 from hlodb.reports.document.brief import brief
 from hlodb.reports.document.cards import finding_card
@@ -54,12 +54,12 @@ def outline(report: Report, top: int) -> list[Section]:
         Section("Findings", _cards(report, top)),
         Section("Causes of improvements", _causes(report, "improved", top)),
         Section("Programs", _programs(report, top)),
-        Section("Capacity", more.capacity(report)),
-        Section("Waste", more.waste(report, top)),
-        Section("Compile health", more.health(report, top)),
-        Section("History", more.history(report, top)),
-        Section("Data quality", more.quality(report, top)),
-        Section("Waivers", more.waivers(report, top)),
+        Section("Capacity", appendix.capacity(report)),
+        Section("Waste", appendix.waste(report, top)),
+        Section("Compile health", appendix.health(report, top)),
+        Section("History", appendix.history(report, top)),
+        Section("Data quality", appendix.quality(report, top)),
+        Section("Waivers", appendix.waivers(report, top)),
         Section("Notes", [named(Paragraph(n), report.db) for n in report.notes]),
         Section("Definitions", _definitions(report)),
     ]
@@ -255,7 +255,7 @@ def _cards(report: Report, top: int) -> list[Block]:
 
 def _programs(report: Report, top: int) -> list[Block]:
     if report.comparison.base is None:
-        return more.needs(report, top)
+        return appendix.needs(report, top)
     rows = sorted(
         (p for p in report.programs if p.change != "same" or p.delta_bytes),
         key=lambda p: (-abs(p.delta_bytes or 0), p.program, p.rank or 0, p.color),

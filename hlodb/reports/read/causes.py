@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from hlodb.reports.read.differences import (
-    PACKING,
+    FRAGMENTATION,
     Buffer,
     Change,
     Difference,
@@ -93,7 +93,7 @@ def _of_compiler(
     if not has_other_inputs and (more := _recomputed(parting)) is not None:
         title = f"{more}: {title}"
         key = f"{parting.blame}/remat/{_leading(changes) or '-'}"
-    elif part == PACKING and (more := _scoped(parting)) is not None:
+    elif part == FRAGMENTATION and (more := _scoped(parting)) is not None:
         title = f"{more}: {title}"
         key = f"{parting.blame}/scoped/-"
     return Cause(key, title, parting.blame, difference.share, difference.confidence)
@@ -106,7 +106,7 @@ def profile_cause(difference: Difference) -> Cause:
     change it is can't be told.
     """
     (most,) = difference.main_changes
-    kind = PACKING if most.part == PACKING else most.kind
+    kind = FRAGMENTATION if most.part == FRAGMENTATION else most.kind
     title = f"{signed_bytes(most.delta_bytes)} of {kind} (details of a run are pruned)"
     key, share = f"unknown/whole/{kind}", difference.share
     return Cause(key, title, "unknown", share, difference.confidence)

@@ -82,7 +82,7 @@ Row = Mapping[str, Any]
 
 Modules = tuple[Module, Module]
 
-PACKING = "fragmentation"
+FRAGMENTATION = "fragmentation"
 """The part of memory that no buffer holds."""
 
 

@@ -12,12 +12,15 @@ from typing import Any
 from hlodb.reports.document.blocks import Block, Commands, Paragraph
 from hlodb.reports.document.brief import brief
 from hlodb.reports.document.escape import middle_cut, slack
+from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.names import called, shared_names, state_words
 from hlodb.reports.judge.report import Report
-from hlodb.reports.render.message import MovedRow, compared, link_of, moved_rows
-from hlodb.text import json_text, visible
+from hlodb.text import json_text, plain_bytes, signed_bytes, signed_percent, visible
 
+MOST_ROWS = 10
 HEADER_CHARACTERS = 150
 SECTION_CHARACTERS = 3000
+_NAME_CHARACTERS = 60
 
 
 def render(report: Report) -> str:
@@ -52,21 +55,29 @@ def _brief(blocks: Iterable[Block]) -> str:
 
 
 def _table(report: Report) -> str:
-    rows, others = moved_rows(report)
-    lines = [_row(row) for row in rows]
-    if others:
-        lines.append(f"[{others} others]")
+    """Return the moved programs, at most ten rows, and the number of others."""
+    moved = [f for f in report.findings if f.scope == "candidate" and f.delta_bytes]
+    shared = shared_names(report)
+    lines = [_row(f, called(f, shared)) for f in moved[:MOST_ROWS]]
+    if len(moved) > MOST_ROWS:
+        lines.append(f"[{len(moved) - MOST_ROWS} others]")
     return f"```{_within(chr(10).join(lines), 6)}```" if lines else ""
 
 
-def _row(row: MovedRow) -> str:
-    sizes = f"{row.base} → {row.candidate}, {row.delta} ({row.ratio})"
-    return slack(f"{row.program} {row.space} {sizes}, {row.state}")
+def _row(f: Finding, who: str) -> str:
+    sizes = f"{plain_bytes(f.base_bytes)} → {plain_bytes(f.candidate_bytes)}"
+    delta = f"{signed_bytes(f.delta_bytes)} ({signed_percent(f.delta_ratio)})"
+    name = middle_cut(who, _NAME_CHARACTERS)
+    return slack(f"{name} {f.space} {sizes}, {delta}, {state_words(f.state)}")
 
 
 def _context(report: Report) -> str:
-    text, link = slack(compared(report)), link_of(report)
-    if link is None:
+    """Return the names of the compared runs, and the link of hlodb.toml."""
+    c = report.comparison
+    base = f" compared with {c.base.name}" if c.base else ""
+    text = slack(middle_cut(f"{c.candidate.name}{base}", 500))
+    link = report.settings.get("link", "None")
+    if link == "None":
         return text
     return f"{text} · <{slack(link).replace('|', '%7C')}|the whole report>"
 

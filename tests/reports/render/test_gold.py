@@ -10,9 +10,8 @@ import pytest
 from hlodb.reports.judge.report import Report
 from hlodb.reports.render.forms import renderer
 from hlodb.reports.render.markdown import COMMENT_BYTES, SUMMARY_BYTES
-from hlodb.reports.render.message import MOST_ROWS
 from hlodb.reports.render.sarif import MOST_RESULTS
-from hlodb.reports.render.slack import SECTION_CHARACTERS
+from hlodb.reports.render.slack import MOST_ROWS, SECTION_CHARACTERS
 from tests.gold_reports import EXTENSIONS, FOLDER, gold_files, kept
 from tests.reports.pages import MOST_BYTES
 from tests.reports.situations import EACH, FURTHER, LARGE
