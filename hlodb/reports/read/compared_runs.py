@@ -20,7 +20,13 @@ from hlodb.reports.read.facts import (
     read_runs,
 )
 from hlodb.reports.read.history import History, read_history
-from hlodb.reports.read.pairs import Modules, Pair, Verdict, judge, read_verdicts
+from hlodb.reports.read.pairs import (
+    Loaded,
+    Pair,
+    Verdict,
+    read_verdicts,
+    read_verdicts_of,
+)
 from hlodb.schema.connection import Connection
 from hlodb.text import not_held
 
@@ -119,12 +125,12 @@ def read_compared_runs(
     modules = read_modules(connection, dict.fromkeys(wanted), candidate)
     placed = {(m.run_id, m.place): m for found in modules.values() for m in found}
     profiles = read_profiles(connection, placed.values())
-    known = runs, placed, profiles
+    loaded = Loaded({run.run_id: run for run in runs}, placed, profiles)
     pairs, verdicts = _verdicts(
-        connection, baseline, candidate, known, (request, settings)
+        connection, baseline, candidate, loaded, request, settings
     )
     history = read_history(
-        connection, line, pairs, known, settings, has_steps=request.kind == "report"
+        connection, line, pairs, loaded, settings, has_steps=request.kind == "report"
     )
     return ComparedRuns(
         candidate,
@@ -142,15 +148,15 @@ def _verdicts(
     connection: Connection,
     baseline: Baseline,
     candidate: Run,
-    known: tuple[Sequence[Run], Modules, Profiles],
-    asked: tuple[Request, Settings],
+    loaded: Loaded,
+    request: Request,
+    settings: Settings,
 ) -> tuple[list[Pair], list[Verdict]]:
     """Return pairs and verdicts; without a base all programs stand alone.
 
     What they need is reported then, and compared with limits.
     """
-    request, settings = asked
-    _, modules, profiles = known
+    modules, profiles = loaded.modules, loaded.profiles
     judging = settings.judging()
     if request.kind == "diff":
         # A diff shows what differs, wherever it is.
@@ -159,7 +165,7 @@ def _verdicts(
     present = [m for m in modules.values() if m.run_id == candidate.run_id]
     if baseline.run is None:
         alone = [Pair(None, m, None, "new") for m in present if m.has_assignment]
-        return alone, judge(connection, alone, profiles, earlier, judging)
+        return alone, read_verdicts_of(connection, alone, profiles, earlier, judging)
     base = [m for m in modules.values() if m.run_id == baseline.run.run_id]
     _require_program(baseline.run, base, request.base_program)
     _require_program(candidate, present, request.program)
@@ -175,7 +181,7 @@ def _verdicts(
     if baseline.window:
         parameters["window_ids"] = [run.run_id for run in baseline.window[::-1]]
     given = {key: value for key, value in parameters.items() if value is not None}
-    return read_verdicts(connection, baseline.run, candidate, given, known)
+    return read_verdicts(connection, baseline.run, candidate, given, loaded)
 
 
 def _require_program(run: Run, modules: Sequence[Module], program: str | None) -> None:

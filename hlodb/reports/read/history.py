@@ -11,7 +11,14 @@ from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.run import run_query
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.read.facts import Module, Profiles, Run, reserved
-from hlodb.reports.read.pairs import Modules, Pair, PairKey, Verdict, split, verdict_of
+from hlodb.reports.read.pairs import (
+    Loaded,
+    Pair,
+    PairKey,
+    Verdict,
+    split,
+    verdict_of,
+)
 from hlodb.schema.connection import Connection
 
 
@@ -160,7 +167,7 @@ def read_history(
     connection: Connection,
     line: Sequence[Run],
     pairs: Sequence[Pair],
-    known: tuple[Sequence[Run], Modules, Profiles],
+    loaded: Loaded,
     settings: Settings,
     *,
     has_steps: bool,
@@ -170,11 +177,11 @@ def read_history(
     with answered_once(
         connection, ["program_tracks"], asked, load_catalogue()
     ) as answered:
-        tracks = read_tracks(connection, line, known[1], answered)
+        tracks = read_tracks(connection, line, loaded.modules, answered)
         steps = []
         if has_steps:
-            steps = _read_steps(connection, line, tracks, known, settings, answered)
-        since = _read_since(connection, line, pairs, known, settings, answered)
+            steps = _read_steps(connection, line, tracks, loaded, settings, answered)
+        since = _read_since(connection, line, pairs, loaded, settings, answered)
     return History(tracks, steps, since)
 
 
@@ -182,12 +189,11 @@ def _read_steps(
     connection: Connection,
     line: Sequence[Run],
     tracks: Iterable[Track],
-    known: tuple[Sequence[Run], Modules, Profiles],
+    loaded: Loaded,
     settings: Settings,
     answered: Mapping[str, str],
 ) -> list[Step]:
-    runs, modules, profiles = known
-    by_id = {run.run_id: run for run in runs}
+    runs, modules, profiles = loaded
     bases = {
         (s.module.run_id, s.module.place): s.base for t in tracks for s in t.sightings
     }
@@ -200,12 +206,12 @@ def _read_steps(
     steps = []
     for row in run_query(connection, "memory_steps", asked, answered=answered).dicts():
         at = row["run_id"], row["place"]
-        base, run = modules[row["base_run_id"], row["base_place"]], by_id[row["run_id"]]
-        base_run = by_id[row["base_run_id"]]
+        base, run = modules[row["base_run_id"], row["base_place"]], runs[row["run_id"]]
+        base_run = runs[row["base_run_id"]]
         pair = Pair(base, None, base_run, "missing")
         if row["place"] is not None and (compared := bases[at]) is not None:
             pair = Pair(base, modules[at], base_run, *compared[2:])
-        since = _since(row, by_id, modules)
+        since = _since(row, loaded)
         steps.append(Step(verdict_of(pair, row, profiles), run, since))
     return steps
 
@@ -214,14 +220,12 @@ def _read_since(
     connection: Connection,
     line: Sequence[Run],
     pairs: Sequence[Pair],
-    known: tuple[Sequence[Run], Modules, Profiles],
+    loaded: Loaded,
     settings: Settings,
     answered: Mapping[str, str],
 ) -> Mapping[tuple[PairKey, int], Since]:
     if not pairs:
         return {}
-    runs, modules, _ = known
-    by_id = {run.run_id: run for run in runs}
     asked: dict[str, Any] = {
         "base_runs": [p.base and p.base.run_id for p in pairs],
         "base_places": [p.base and p.base.place for p in pairs],
@@ -232,14 +236,15 @@ def _read_since(
         "min_delta_ratio": settings.floor_ratio,
     }
     return {
-        (pairs[row["pair"] - 1].key, row["color"]): _since(row, by_id, modules)
+        (pairs[row["pair"] - 1].key, row["color"]): _since(row, loaded)
         for row in run_query(
             connection, "pair_histories", asked, answered=answered
         ).dicts()
     }
 
 
-def _since(row: Mapping[str, Any], runs: Mapping[int, Run], modules: Modules) -> Since:
+def _since(row: Mapping[str, Any], loaded: Loaded) -> Since:
+    runs, modules, _ = loaded
     first, before = row["first_run_id"], row["before_run_id"]
     return Since(
         row["track"],

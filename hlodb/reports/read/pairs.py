@@ -19,6 +19,14 @@ Modules = Mapping[tuple[int, int], Module]
 """Modules by the number of their run and their place in it."""
 
 
+class Loaded(NamedTuple):
+    """All runs by number, and the modules and profiles of those that are compared."""
+
+    runs: Mapping[int, Run]
+    modules: Modules
+    profiles: Profiles
+
+
 PairKey = tuple[tuple[int, int] | None, tuple[int, int] | None]
 
 
@@ -118,12 +126,11 @@ def read_verdicts(
     base: Run,
     candidate: Run,
     parameters: Mapping[str, Any],
-    known: tuple[Sequence[Run], Modules, Profiles],
+    loaded: Loaded,
 ) -> tuple[list[Pair], list[Verdict]]:
     """Return the pairs of modules of two runs, and the verdicts on them."""
-    runs, modules, profiles = known
-    by_id = {run.run_id: run for run in runs}
-    by_name = {run.name: run for run in runs}
+    runs, modules, profiles = loaded
+    by_name = {run.name: run for run in runs.values()}
     asked = {"base": base.name, "candidate": candidate.name, **parameters}
     pairs: dict[PairKey, Pair] = {}
     verdicts = []
@@ -134,7 +141,7 @@ def read_verdicts(
             pairs[key] = Pair(
                 b,
                 c,
-                by_id[row["base_run_id"]] if b else None,
+                runs[row["base_run_id"]] if b else None,
                 row["relation"],
                 row["method"],
                 row["confidence"],
@@ -146,7 +153,7 @@ def read_verdicts(
     return list(pairs.values()), verdicts
 
 
-def judge(
+def read_verdicts_of(
     connection: Connection,
     pairs: Sequence[Pair],
     profiles: Profiles,

@@ -22,7 +22,7 @@ from hlodb.reports.read.facts import (
     read_profiles,
     read_runs,
 )
-from hlodb.reports.read.pairs import Pair, judge
+from hlodb.reports.read.pairs import Pair, read_verdicts_of
 from hlodb.reports.read.programs import ProgramRow
 from hlodb.schema.warehouse import connect
 from tests.reports.made_buffers import (
@@ -153,7 +153,7 @@ def changes(world: World, matches: Sequence[Match]) -> list[list[tuple[int, str]
     """Return memory space and change of every match."""
     pairs = [Pair(m.base, m.candidate, None, "matched") for m in matches]
     found: dict[int, list[tuple[int, str]]] = {id(pair): [] for pair in pairs}
-    for v in judge(world.connection, pairs, world.profiles, (), EVERY):
+    for v in read_verdicts_of(world.connection, pairs, world.profiles, (), EVERY):
         found[id(v.pair)].append((v.color, v.change))
     return list(found.values())
 
