@@ -1,1 +1,1 @@
-"""What changed between runs, and whether it is allowed."""
+"""Judge what changed between runs, and explain single runs."""

@@ -1,4 +1,4 @@
-"""Keeps findings and what people decided about them in the warehouse.
+"""Keep findings, and decisions about them, in the warehouse.
 
 A report reads decisions and, once computed, adds what it saw: two schedulers that
 compute the same report add it once. A decision is an event; nothing is overwritten.

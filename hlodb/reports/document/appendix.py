@@ -1,4 +1,4 @@
-"""The sections of the outline below the findings."""
+"""The sections of a report below its findings."""
 
 from __future__ import annotations
 

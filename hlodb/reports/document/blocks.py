@@ -1,4 +1,4 @@
-"""What sections of a report consist of."""
+"""The blocks of which sections consist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of programs and instructions, made fit for where they are written."""
+"""Escape names of programs and instructions for each markup language."""
 
 from __future__ import annotations
 

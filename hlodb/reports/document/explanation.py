@@ -1,4 +1,4 @@
-"""An overview as titled sections, for every form that people read."""
+"""The sections of `hlodb explain`."""
 
 from __future__ import annotations
 

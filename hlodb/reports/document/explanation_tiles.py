@@ -1,4 +1,4 @@
-"""The four figures that the page of one run begins with: rows of its queries."""
+"""The four figures on top of a page of `hlodb explain`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What logs say of a shortage of memory, as sentences and sections."""
+"""The sections of `hlodb explain` about reports of logs that memory ran out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a dump says of a program whose peak it does not tell, and what would tell more.
+"""The sections about programs without a known peak, and the files that are missing.
 
 One file alone, such as the HLO text, still bounds the peak or says what is reserved.
 """

@@ -1,4 +1,4 @@
-"""The report as titled sections of plain blocks: what every form for people shows.
+"""The sections of a report, the most important first.
 
 Sections come in the order of their weight; a form with a size limit drops them from the
 bottom. Nothing here is escaped or aligned: that is the renderer's.

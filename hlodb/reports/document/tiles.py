@@ -1,4 +1,4 @@
-"""The four figures that a page begins with: rows that the report has further below."""
+"""The four figures on top of a report's page."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What moved, and whether that is allowed: findings, gates, decisions."""
+"""Judge facts by settings: findings, gates, decisions, the verdict."""

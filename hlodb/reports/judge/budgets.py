@@ -1,4 +1,4 @@
-"""Proposes budgets: what every program needs today, as a ratchet.
+"""Propose budgets: the present needs of every program, as a ratchet.
 
 They are to be added to those that are there: where a budget allows what is needed, or
 less, none is proposed, so none is ever raised.

@@ -1,4 +1,4 @@
-"""What people decided about findings, and whether it still holds."""
+"""Apply the decisions of `hlodb triage` to findings, as long as they hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sections of a report beside its findings, and what pictures are drawn from."""
+"""Define every number of a report: its unit, and which way is better."""
 
 from __future__ import annotations
 

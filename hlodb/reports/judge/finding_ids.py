@@ -1,4 +1,4 @@
-"""Ids of findings: the same every night that a difference stands."""
+"""Make ids of findings: the same every night, as long as a difference lasts."""
 
 from __future__ import annotations
 

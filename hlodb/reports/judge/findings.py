@@ -1,4 +1,4 @@
-"""The findings of a report, and why each figure moved."""
+"""The findings of a report, their order, and their groups by cause."""
 
 from __future__ import annotations
 

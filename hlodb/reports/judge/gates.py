@@ -1,4 +1,4 @@
-"""Compares the candidate with every gate; all are evaluated, each gives its rows.
+"""Compare the candidate with every gate; each is evaluated and has a row.
 
 A gate that nothing fails still gives one row that says so. Rows are pass, fail,
 warn or waived; a waiver of the settings covers a row until its day, a decision of

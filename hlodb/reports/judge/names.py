@@ -1,4 +1,4 @@
-"""What a program is called for people: with its number where several share the name."""
+"""Name programs for people: with a number where several share the name."""
 
 from __future__ import annotations
 

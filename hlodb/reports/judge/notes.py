@@ -1,4 +1,4 @@
-"""What a reader of a report may wonder about, a sentence each."""
+"""Write the notes of a report: noise, late and unsound runs, unused budgets."""
 
 from __future__ import annotations
 

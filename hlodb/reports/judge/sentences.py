@@ -1,4 +1,4 @@
-"""What several forms say alike: the sentence of a gate, what is missing, a line."""
+"""Write sentences that several formats share: gates, inputs, missing programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which gates are waived: by decisions of `hlodb triage`, by waivers of hlodb.toml."""
+"""Waive gates: by decisions of `hlodb triage`, by waivers of hlodb.toml."""
 
 from __future__ import annotations
 

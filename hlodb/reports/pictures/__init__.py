@@ -1,1 +1,1 @@
-"""What is drawn: its data, and SVG."""
+"""Draw pictures as SVG, each with a sentence and a table."""

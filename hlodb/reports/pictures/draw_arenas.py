@@ -1,4 +1,4 @@
-"""Draws where values lie in an arena over the schedule, base above candidate.
+"""Draw where values lie in an arena over the schedule, base above candidate.
 
 Across are the steps, upward the bytes of the arena, alike in both maps: what is empty
 is memory that packing loses. What only one side has is hatched; what was resized is of

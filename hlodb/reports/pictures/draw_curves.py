@@ -1,4 +1,4 @@
-"""Draws how live memory moves over the schedule, base and candidate in one picture."""
+"""Draw live memory over the schedule, base and candidate in one picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draws what fills the memory by part of the model, base above candidate.
+"""Draw the memory by part of the model, base above candidate.
 
 Across are bytes, alike in both; below each part of a framework path lie the parts that
 it consists of. Order is that of the largest, so that most parts lie below one another.

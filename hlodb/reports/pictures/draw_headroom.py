@@ -1,4 +1,4 @@
-"""Draws how full the memory of the device is, a bar per memory space."""
+"""Draw how full the memory of the device is, a bar per memory space."""
 
 from __future__ import annotations
 

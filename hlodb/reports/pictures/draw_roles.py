@@ -1,4 +1,4 @@
-"""Draws what fills a program's memory by role, over the runs of its series.
+"""Draw a program's memory by role, over the runs of its series.
 
 A column per run; columns that touch and hold the same are one. What is reserved but not
 live at the peak lies on top, so that a column is as high as the series beside it.

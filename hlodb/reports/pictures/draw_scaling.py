@@ -1,4 +1,4 @@
-"""Draws how a program's memory grows with a size, up to the limit of the device."""
+"""Draw how a program's memory grows with a size, up to the limit of the device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draws a program's memory over the runs of its series, with the steps marked."""
+"""Draw a program's memory over the runs of its series, with the steps marked."""
 
 from __future__ import annotations
 

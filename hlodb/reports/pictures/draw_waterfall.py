@@ -1,4 +1,4 @@
-"""Draws why reserved memory moved: from the base, part by part, to the candidate."""
+"""Draw why reserved memory moved: from the base, part by part, to the candidate."""
 
 from __future__ import annotations
 

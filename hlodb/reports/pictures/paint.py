@@ -1,4 +1,4 @@
-"""Colours of pictures as attributes: what is left where a policy bars every style.
+"""Colour pictures by attributes, for pages whose policy bars every style.
 
 They are those of the style sheet for light pages, read from it; where a browser takes
 the style sheet, its rules win.

@@ -1,4 +1,4 @@
-"""What a picture is: a drawing, the sentence it shows, and its figures as a table."""
+"""A picture: a drawing, the sentence that it proves, and its figures as a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pictures stand beside which part of the report."""
+"""Select the pictures of findings and sections."""
 
 from __future__ import annotations
 

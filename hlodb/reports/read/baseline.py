@@ -1,4 +1,4 @@
-"""The base of a candidate: rows of the query `base_choice`, and its rule in words."""
+"""Choose the base of a candidate, by the query `base_choice`."""
 
 from __future__ import annotations
 

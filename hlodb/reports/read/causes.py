@@ -1,4 +1,4 @@
-"""Names the cause of a difference: the part that most of it falls in, and of what."""
+"""Name the cause of a difference: its largest part, and the largest buffers in it."""
 
 from __future__ import annotations
 

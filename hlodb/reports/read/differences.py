@@ -1,4 +1,4 @@
-"""Reads why modules differ: rows of queries, none of them computed here."""
+"""Read why modules differ: rows of queries, nothing computed."""
 
 from __future__ import annotations
 

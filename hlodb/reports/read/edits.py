@@ -1,4 +1,4 @@
-"""Reads the edits between sources (`source_edits`) and their shares (`edit_shares`)."""
+"""Read the edits between sources (`source_edits`) and their shares (`edit_shares`)."""
 
 from __future__ import annotations
 

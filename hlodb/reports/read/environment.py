@@ -1,4 +1,4 @@
-"""What else differs between two runs: versions, devices, compiler flags."""
+"""Read other differences between two runs: versions, devices, compiler flags."""
 
 from __future__ import annotations
 

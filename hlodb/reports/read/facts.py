@@ -1,4 +1,4 @@
-"""What reports know of runs, modules and buffers: plain records, read by `read`."""
+"""Read runs, modules, profiles and source lines as plain records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The history of every program's memory: rows of `memory_steps`, `pair_histories`."""
+"""Read the history of every program's memory: tracks, steps, and since when."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Reads what is said of one run: rows of canned queries, nothing computed.
+"""Read one run by itself: rows of canned queries, nothing computed.
 
-run → queries → Overview → outline
+run → queries → Overview → document/explanation.py
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAIN_SPACE = 0
 TIMELINE_POINTS = 60
 
 SMALL_RATIO = 0.01
-"""Less of a memory space is not told."""
+"""Memory spaces below this share of the largest are omitted."""
 
 _LEAST_TOP = 20
 _RANKED = ("peak_by_source_line", "peak_contents", "remedies")
@@ -115,7 +115,7 @@ class Overview:
 
     @property
     def is_understood(self) -> bool:
-        """Whether more is known than that a log tells of a shortage of memory."""
+        """Whether a program, or a report of a log, could be understood."""
         known = [row for row in self.answers["oom_summary"] if row["form"] != "unknown"]
         told = ("peak_by_space", "partial_memory", "printed_memory")
         return bool(known) or any(self.answers.get(query) for query in told)

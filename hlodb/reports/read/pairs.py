@@ -1,4 +1,4 @@
-"""Pairs of modules that are compared, and the verdict on each, as queries give them.
+"""Read pairs of modules, and the verdict of the queries on each.
 
 A verdict is per program and memory space: a row of `judged_modules` or `judged_pairs`.
 It mirrors when base and candidate change places: worse and improved swap, new and

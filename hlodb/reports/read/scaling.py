@@ -1,4 +1,4 @@
-"""Reads how the memory of the candidate's programs grows with their sizes."""
+"""Read how the memory of the candidate's programs grows with their sizes."""
 
 from __future__ import annotations
 

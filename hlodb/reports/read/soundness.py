@@ -1,4 +1,4 @@
-"""Whether the data of runs can be relied on: what was rejected, what contradicts."""
+"""Read whether the data of runs is sound: rejects and contradictions."""
 
 from __future__ import annotations
 

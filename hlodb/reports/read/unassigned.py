@@ -1,4 +1,4 @@
-"""Programs without a buffer assignment: what memory_analysis() says of both runs."""
+"""Read programs without a buffer assignment: JAX's figures, HLO, memory reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the candidate holds for nothing, each with what the memory would fall by."""
+"""Read wasted memory of the candidate, and how much less each place could need."""
 
 from __future__ import annotations
 

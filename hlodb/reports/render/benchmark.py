@@ -1,4 +1,4 @@
-"""What every program needs: `customSmallerIsBetter` of github-action-benchmark."""
+"""The needs of every program: `customSmallerIsBetter` of github-action-benchmark."""
 
 from __future__ import annotations
 

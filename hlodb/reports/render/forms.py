@@ -1,4 +1,4 @@
-"""Every form of the report: each a pure function from the model to text."""
+"""Every format of the report: each a pure function from the report to text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model as JSON, and its findings as one JSON object to a line."""
+"""The report as JSON."""
 
 from __future__ import annotations
 

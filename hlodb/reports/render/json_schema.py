@@ -1,4 +1,4 @@
-"""The published schema of report.json, made from the classes of the model.
+"""The published schema of report.json, made from the classes of a report.
 
 `python -m hlodb.reports.render.json_schema` writes it; a test fails when it is stale.
 """

@@ -1,4 +1,4 @@
-"""Every form of an overview of runs: text, Markdown, HTML or JSON."""
+"""Every format of `hlodb explain`: text, Markdown, HTML or JSON."""
 
 from __future__ import annotations
 

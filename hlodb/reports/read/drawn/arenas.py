@@ -1,4 +1,4 @@
-"""What a map of arenas is drawn from: which value lies where, and from when to when."""
+"""Read the maps of arenas: offset, size and steps of every value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads how live memory moves over the schedules of the findings that are drawn."""
+"""Read live memory over the schedules of the findings that are drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums up what fills the memory of base and candidate, along framework paths."""
+"""Sum up the memory of base and candidate along framework paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the values of one run's programs lie, for the pages of `hlodb explain`."""
+"""Read where the values of one run's programs lie, for pages of `hlodb explain`."""
 
 from __future__ import annotations
 

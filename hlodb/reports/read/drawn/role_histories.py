@@ -1,4 +1,4 @@
-"""Which series are drawn, and what fills their memory by role."""
+"""Read the roles of memory at the peak, over the runs of the drawn series."""
 
 from __future__ import annotations
 
