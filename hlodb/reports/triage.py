@@ -37,7 +37,7 @@ def sighting(finding: Finding, decision: Triage | None) -> str:
 
 
 def _needs_decision(finding: Finding) -> bool:
-    """Return whether a finding fails a gate, or stands since it did.
+    """Return whether a finding fails a gate, or did so and is still there.
 
     What is the same is a finding only where a donation was lost.
     """

@@ -49,7 +49,7 @@ _KINDS = {
     "temp": "temporaries without a line",
     None: "",
 }
-"""What stands for a source line where there is none, by kind of allocation."""
+"""Text in place of a missing source line, by kind of allocation."""
 
 _ALIKE = 2
 """Layers share a line where the largest holds at most so many times the least."""
@@ -237,7 +237,7 @@ def _lines(lines: Sequence[Row], top: int) -> list[Block]:
 
 
 def _layers(layers: Sequence[Row], top: int) -> list[Block]:
-    """Return a table where a name has several layers; those alike share a line."""
+    """Return a table where a name has several layers; similar ones share a line."""
     of_name: dict[str | None, list[Row]] = {}
     for row in layers:
         of_name.setdefault(row["layer_name"], []).append(row)

@@ -114,7 +114,7 @@ _SPACES = {
 
 
 def _why(row: Row) -> str:
-    """Return why a request failed, where the state of memory says it."""
+    """Return why a request failed, as far as the state of memory shows it."""
     free = plain_bytes(row["free_bytes"])
     if row["cause"] == "too_large":
         if row["limit_bytes"] is not None:

@@ -65,7 +65,7 @@ def partial_sections(overview: Overview, programs: int) -> list[Section]:
 
 
 def missing_files(overview: Overview, path: str) -> list[Block]:
-    """Return what would tell the peak of a program, and how to get it."""
+    """Return the files that a known peak needs, and how to get them."""
     rows = overview.answers.get("partial_memory", ())
     found = [row for row in rows if row["path"] == path]
     return [Paragraph(_advice(found[0]))] if found else []

@@ -72,7 +72,7 @@ def _compared(report: Report) -> list[Block]:
     base = f"base {c.base.name}" if c.base else "no base"
     why = f": {c.rule_text}" if is_report else ""
     text = f"Candidate {c.candidate.name}, {base}{why}."
-    # Whoever names a run may name one of another series than hlodb.toml says.
+    # --run may name a run of another series than that of hlodb.toml.
     if is_report and (series := c.candidate.series):
         runs = counted(len(c.series_runs), "comparable run")
         text += f" Series {series}: its history has {runs}, the candidate included."

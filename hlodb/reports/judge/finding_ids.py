@@ -18,7 +18,7 @@ Places = Mapping[tuple[int, int], int]
 
 
 def finding_id(module: Module, color: int, first_run: str, place: int) -> str:
-    """Return the id of a finding: the same every night that the difference stands.
+    """Return the id of a finding: the same every night, as long as it lasts.
 
     A hash of program, entry shapes, rank, memory space, metric and the run in which the
     difference first appeared. `module` is the program there, `place` its place among

@@ -188,7 +188,7 @@ def _budgets(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
 def _limit(budget: Budget, p: ProgramRow, facts: GateFacts) -> int | None:
     """Return the bytes of a budget; None where it is a share of what `p` never is in.
 
-    What is compiled for the host beside a device is in none of the device's memory.
+    Programs for the host of a device use none of the device's memory.
     """
     if budget.bytes is not None:
         return budget.bytes

@@ -31,7 +31,7 @@ class Named(Protocol):
 
 
 RUN: Final = "run"
-"""What is said for the program where a gate is about the whole run."""
+"""Name in place of a program, where a gate is about the whole run."""
 
 
 def state_words(state: str) -> str:
@@ -42,7 +42,7 @@ def state_words(state: str) -> str:
 def place(row: Finding | ProgramRow) -> tuple[object, ...]:
     """Return the identity of a row; hosts may differ in their folders alone.
 
-    Of modules in one place, one may be missing and the other new: rules tell.
+    Two modules of one place, one missing and one new, differ in their rules.
     """
     return (row.program, row.rank, row.module_number, row.path, row.color, row.rule)
 

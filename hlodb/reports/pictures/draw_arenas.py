@@ -182,10 +182,10 @@ def _size(placed: PlacedValue) -> int:
 
 _LEFT, _RIGHT = 64, WIDTH - 12
 _KEYS = 24
-"""Height of the row that says which colour is what."""
+"""Height of the row of keys."""
 
 _ABOVE, _MAP, _BELOW = 58, 190, 46
-"""Heights of what stands above a map, of the map, and of what stands below it."""
+"""Heights of the head of a map, of the map, and of its axis."""
 
 _HATCHED = {
     "new": "M-2 2L2 -2M0 8L8 0M6 10L10 6",
@@ -328,7 +328,7 @@ def _map(side: _Side, x: Axis, y: Axis, arenas: ArenaMap) -> str:
 
 
 def _value(value: MappedValue, placed: PlacedValue, x: Axis, y: Axis) -> str:
-    """Draw a value as a rectangle that tells its name, bytes and steps."""
+    """Draw a value as a rectangle with name, bytes and steps."""
     left, right = x.at(placed.start_step), x.at(placed.end_step + 1)
     low = y.at(placed.offset_bytes)
     high = y.at(placed.offset_bytes + placed.size_bytes)

@@ -16,7 +16,7 @@ _NEAR_PERCENT = 95
 
 
 def draw_headroom(rows: Sequence[Capacity]) -> Picture:
-    """Draw the spaces whose limits are known; the table beside has the figures."""
+    """Draw the spaces whose limits are known; the section has a table."""
     shares = [100 * row.used_bytes / (row.limit_bytes or 1) for row in rows]
     axis = count_axis(round(max(100, *shares)), "%", _LEFT, _RIGHT)
     bottom = _ROW * len(rows) + 4

@@ -147,7 +147,7 @@ ROLES = (
 _GAP = "not known"
 _LEFT, _RIGHT = 64, WIDTH - 12
 _FIRST, _LAST = 124, WIDTH - 72
-"""Where the first run stands, and the last, as in the picture of the series."""
+"""Places of the first and the last run, as in the picture of the series."""
 
 _KEY_ROW, _LETTER, _HEIGHT = 20, 7, 180
 _LONGEST_NAME = 18

@@ -20,7 +20,7 @@ from hlodb.text import plain_bytes, visible
 
 _LEFT, _RIGHT = 64, WIDTH - 12
 _FIRST, _LAST = 124, WIDTH - 72
-"""Where the first run stands, and the last: their names have room on both sides."""
+"""Places of the first and the last run, whose names need room on both sides."""
 _TOP, _BOTTOM = 40, 144
 _LONGEST_NAME = 18
 

@@ -23,7 +23,7 @@ ROOT = {
     "font-family": "system-ui, sans-serif",
     "font-size": "13",
 }
-"""What all parts of a picture inherit; text is as dark or light as that beside it."""
+"""Attributes that all parts of a picture inherit; text has the colour of the page."""
 
 
 @cache
@@ -54,7 +54,7 @@ def _read_rules(
         declared = {}
         for name, value in re.findall(r"([\w-]+): ([^;]+);", body):
             if _ATTRIBUTE.fullmatch(name):
-                # Text inherits what the text beside a picture has.
+                # Text inherits the size and colour of the page.
                 written = re.sub(r"var\((--[\w-]+)\)", lambda m: colours[m[1]], value)
                 declared[name] = written.removesuffix("px")
         for selector in selectors.split(","):

@@ -158,7 +158,7 @@ def across(axis: Axis, title: str, top: float, bottom: float) -> str:
 
 
 def upward(axis: Axis, title: str, left: float, right: float) -> str:
-    """Return a vertical axis beside a drawing, with a line across at every tick."""
+    """Return a vertical axis left of a drawing, with a line across at every tick."""
     parts = [label(left, axis.end - 24, title, "axis")]
     for value, text in axis.ticks:
         y = axis.at(value)

@@ -135,5 +135,5 @@ def labels(run: Run) -> dict[str, Any]:
 
 
 def branch(run: Run) -> str | None:
-    """Return the branch of a run, also where only a label says it."""
+    """Return the branch of a run: its own, or that of its label `branch`."""
     return run.branch or labels(run).get("branch")

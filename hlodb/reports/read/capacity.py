@@ -32,7 +32,7 @@ _SOURCES = {
     "settings": "set in hlodb.toml",
     "dump": "named by the dump",
 }
-"""Who says so, by limit_from; the limit of a chip needs the chip alone."""
+"""Sources of limits in words, by limit_from; for a chip its name is enough."""
 
 
 class Limited(Protocol):

@@ -103,7 +103,7 @@ class Contents:
 
 
 BATCH = 200
-"""How many pairs are explained at once: bounds memory, not results."""
+"""How many pairs are read at once: bounds memory, not results."""
 
 
 class Details(NamedTuple):
@@ -124,7 +124,7 @@ class Details(NamedTuple):
 
 
 NO_DETAILS = Details(None, None, [], 0, [], 0, 0, None, [], [], [], [])
-"""What is said of a program that only one run holds."""
+"""Details of a program that only one run holds."""
 
 
 DetailsOfPairs = Mapping[tuple[Modules, int], Details]

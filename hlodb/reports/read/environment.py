@@ -39,11 +39,11 @@ class EnvironmentChange:
 
 _SHOWN = 120
 _ELSEWHERE = ("branch", "hlodb_version")
-"""Facts that a report says elsewhere."""
+"""Facts that other parts of a report show."""
 
 
 def run_facts(run: Run, modules: Sequence[Module]) -> RunFacts:
-    """Return what a report says of a run."""
+    """Return the facts of a run that a report shows."""
     ranks = {module.rank for module in modules}
     return RunFacts(
         name=run.name,

@@ -116,7 +116,7 @@ def read_runs(connection: Connection) -> list[Run]:
 
 
 def find_run(runs: Iterable[Run], name: str) -> Run:
-    """Return the run called `name`; UsageError says which there are."""
+    """Return the run called `name`; raise UsageError, with the known names."""
     by_name = {run.name: run for run in runs}
     if name not in by_name:
         raise UsageError(not_held("run", name, by_name))

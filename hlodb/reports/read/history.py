@@ -128,7 +128,7 @@ Lines = Mapping[tuple[int, int], Trend]
 
 
 class Since(NamedTuple):
-    """Since which run a difference stands, and what became of it.
+    """The first run with a difference, and what became of it.
 
     `first_module` is the program in that run, unless it is missing there. `before` is
     the last run with the program before that, `undone` the one with the rise that an

@@ -58,7 +58,7 @@ def read_programs(
 
 
 def program_row(v: Verdict) -> ProgramRow:
-    """Return the row of a verdict, in the state that it says."""
+    """Return the row of a verdict."""
     base, now, module = v.base, v.candidate, v.pair.module
     return ProgramRow(
         program=module.program,

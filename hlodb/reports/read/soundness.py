@@ -64,7 +64,7 @@ def quality(
 def _lacking(
     connection: Connection, run: Run, catalogue: Catalogue
 ) -> list[QualityRow]:
-    """Note what modules of a run lack, as `incomplete_modules` says it."""
+    """Return what modules of a run lack, by the query `incomplete_modules`."""
     complete: dict[str, str | bool] = {"run": run.name, "complete": True}
     modules = run_query(connection, "incomplete_modules", complete, catalogue).dicts()
     paths: dict[str, list[str]] = defaultdict(list)

@@ -51,7 +51,7 @@ def read_waste(
 ) -> list[Waste]:
     """Return the most wasteful places of the candidate, by what they would free.
 
-    What several ranks waste alike is one place.
+    Equal waste of several ranks is one place.
     """
 
     def answer(query: str, **more: int) -> Sequence[Row]:

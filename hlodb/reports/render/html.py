@@ -180,7 +180,7 @@ def _is_text_of_its_own(block: Block) -> bool:
 def _block(
     block: Block, title: str, pictures: Pictures, targets: Set[str]
 ) -> Iterator[str]:
-    """Yield a block; `title` is what it stands under, for those who hear the page."""
+    """Yield a block; `title` is that of its section, for screen readers."""
     match block:
         case Paragraph(text):
             yield f"<p>{html(text)}</p>"

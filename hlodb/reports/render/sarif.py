@@ -40,7 +40,7 @@ HELP = (
     "`hlodb report` explains every finding; `hlodb triage`, or a waiver in hlodb.toml,"
     " allows one."
 )
-"""What code scanning shows beside a result, whatever its rule."""
+"""Help that code scanning shows with every result."""
 
 _LEVELS = {"fail": "error", "warn": "warning", "waived": "note", "pass": "note"}
 

@@ -55,7 +55,7 @@ def read_role_histories(
 ) -> list[RoleHistory]:
     """Return the roles at the peak of the drawn series, run by run.
 
-    Runs share what they hold alike, so each content is asked about once.
+    Runs share equal contents, and each content is queried once.
     """
     by_number = {track.number: track for track in tracks}
     modules = []
