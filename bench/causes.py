@@ -1,8 +1,10 @@
 """Scores what reports say of single edits: verdict, bytes, edited line, cause in words.
 
-Pairs of compiled programs lie in tests/data/pairs, one archive for each program and
-platform: a base, and candidates of one edit each, with their sources and the truth that
-was written down before any report was read. `python -m bench.causes [-v] [NAME…]`.
+Pairs of compiled programs lie in tests/data/pairs and tests/data/edits, one archive for
+each program and platform: a base, and candidates of one edit each, with their sources
+and the truth that was written down before any report was read. The truth of
+tests/data/edits also says what undoes an edit and what would be false, so that false
+sentences are counted. `python -m bench.causes [-v] [NAME…]`.
 """
 
 from __future__ import annotations
@@ -13,12 +15,13 @@ import sys
 import tarfile
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from shutil import copyfile
 
+from bench.sentences import FIRST_LINES, Truth, fault, sentences
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
@@ -28,8 +31,9 @@ from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render.forms import renderer
 from hlodb.schema.warehouse import connect
 
-PAIRS = Path(__file__).parent.parent / "tests" / "data" / "pairs"
-FIRST_LINES = 10
+DATA = Path(__file__).parent.parent / "tests" / "data"
+PAIRS = DATA / "pairs"
+EDITS = DATA / "edits"
 FLOORS = 2**20, 0.005
 
 _ALLOCATION = re.compile(r"^allocation \d+: size (\d+)(.*?):?$", re.MULTILINE)
@@ -52,17 +56,26 @@ class Pair:
     causes: tuple[str, ...]
     lines: frozenset[str]
     operation: str | None
+    truth: Truth | None = None
+    program: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Which answers about a pair are right; None where nothing is to be said."""
+    """Which answers about a pair are right; None where nothing is to be said.
+
+    `sentence_count` and `faults` are None for pairs of which nobody wrote down what
+    would be false; `is_silent` is None for edits that change something.
+    """
 
     verdict: bool
     bytes: bool
     line: bool | None
     cause: float | None
     is_alone: bool
+    sentence_count: int | None = None
+    faults: tuple[tuple[str, str], ...] | None = None
+    is_silent: bool | None = None
 
 
 def unpacked(archive: Path, folder: Path) -> Iterator[Pair]:
@@ -73,6 +86,9 @@ def unpacked(archive: Path, folder: Path) -> Iterator[Pair]:
         packed.extractall(folder)
     root = folder / archive.name.removesuffix(".tar.xz")
     base = root / "base"
+    if archive.parent == EDITS:
+        yield from _of_truths(root)
+        return
     truths = json.loads((root / "truth.json").read_text())
     operations = json.loads((PAIRS / "operations.json").read_text())
     of_program = operations[root.name.rpartition("-")[0]]
@@ -93,6 +109,40 @@ def unpacked(archive: Path, folder: Path) -> Iterator[Pair]:
             causes,
             lines,
             of_program.get(name),
+        )
+
+
+def _of_truths(root: Path) -> Iterator[Pair]:
+    truths = json.loads((EDITS / f"{root.name}.json").read_text())
+    for name, truth in truths.items():
+        causes, lines = tuple(truth.get("causes", ())), frozenset(truth["lines"])
+        found = Truth(
+            delta_bytes=truth["bytes"],
+            causes=causes,
+            undo=tuple(truth.get("undo", ())),
+            false=tuple(truth.get("false", ())),
+            lines=lines,
+            operation=truth.get("operation"),
+            is_silent=truth.get("silent", False),
+            parts={
+                line: truths[part]["bytes"]
+                for part in truth.get("parts", ())
+                for line in truths[part]["lines"]
+            },
+        )
+        base, candidate, delta = root / "base", root / name, truth["bytes"]
+        verdict, operation = truth["verdict"], found.operation
+        yield Pair(
+            name,
+            base,
+            candidate,
+            verdict,
+            delta,
+            causes,
+            lines,
+            operation,
+            found,
+            truth["program"],
         )
 
 
@@ -127,7 +177,10 @@ def _edited(base: Path, candidate: Path) -> Iterator[str]:
 
 def score(pair: Pair, report: Report) -> Score:
     """Compare what a report says of a pair with what is true."""
-    found = [p for p in report.programs if p.color == 0]
+    # Programs that JAX compiles for single operations are not the edited one.
+    found = [
+        p for p in report.programs if p.color == 0 and pair.program in (None, p.program)
+    ]
     changes = {p.change for p in found}
     # Reserved and live bytes may move in opposite directions.
     right = {"worse": {"worse", "mixed"}, "improved": {"improved", "mixed"}}
@@ -137,7 +190,8 @@ def score(pair: Pair, report: Report) -> Score:
         pair.verdict in ("same", "improved") or abs(pair.delta_bytes) < FLOORS[0]
     )
     delta = sum(p.delta_bytes or 0 for p in found)
-    top = "\n".join(renderer("text")(report).split("\n")[:FIRST_LINES])
+    text = renderer("text")(report)
+    top = "\n".join(text.split("\n")[:FIRST_LINES])
     is_moved = pair.verdict != "same"
     causes = [bool(re.search(c, top, re.IGNORECASE)) for c in pair.causes]
     lines = {line for line in pair.lines if re.search(rf"{re.escape(line)}\b", top)}
@@ -149,12 +203,20 @@ def score(pair: Pair, report: Report) -> Score:
         if f.change in ("worse", "mixed")
         and (f.scope == "candidate" or not pair.delta_bytes)
     ]
+    judged = []
+    if pair.truth is not None:
+        judged = [(s, fault(s, pair.truth)) for s in sentences(text)]
     return Score(
         verdict=is_right and (may_be_green or not is_green),
         bytes=delta == pair.delta_bytes,
         line=bool(lines) or is_named if is_moved and pair.lines else None,
         cause=sum(causes) / len(causes) if is_moved and causes else None,
         is_alone=all(f.color == 0 for f in alerts) and (is_moved or not alerts),
+        sentence_count=None if pair.truth is None else len(judged),
+        faults=None
+        if pair.truth is None
+        else tuple((wrong, s.text) for s, wrong in judged if wrong),
+        is_silent=not judged if pair.truth and pair.truth.is_silent else None,
     )
 
 
@@ -188,8 +250,10 @@ def _ingest(path: Path, folder: Path, name: str) -> None:
 
 def table(scores: dict[str, dict[str, Score]]) -> str:
     """Return the scores of every archive, and of all, as Markdown."""
-    rows = ["| pairs | verdict | bytes | edited line | cause | two edits | no noise |"]
-    rows.append("|---|--:|--:|--:|--:|--:|--:|")
+    heads = ["verdict", "bytes", "edited line", "cause", "two edits", "no noise"]
+    heads += ["without a false sentence", "sentences", "silent"]
+    rows = [f"| pairs | {' | '.join(heads)} |"]
+    rows.append("|---" + "|--:" * len(heads) + "|")
     every = {f"{a}/{n}": s for a, found in scores.items() for n, s in found.items()}
     for name, found in {**scores, "all": every}.items():
         one = {n: s for n, s in found.items() if "two_" not in n}
@@ -201,9 +265,19 @@ def table(scores: dict[str, dict[str, Score]]) -> str:
             _ratio([s.cause == 1 for s in one.values() if s.cause is not None]),
             _ratio(two),
             _ratio([s.is_alone for s in found.values()]),
+            _ratio([not s.faults for s in found.values() if s.faults is not None]),
+            _true_sentences(found.values()),
+            _ratio([s.is_silent for s in found.values() if s.is_silent is not None]),
         ]
         rows.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(rows)
+
+
+def _true_sentences(scores: Iterable[Score]) -> str:
+    counted = [s for s in scores if s.faults is not None]
+    every = sum(s.sentence_count or 0 for s in counted)
+    false = sum(len(s.faults or ()) for s in counted)
+    return f"{every - false}/{every}" if counted else "-"
 
 
 def _ratio(answers: list[bool]) -> str:
@@ -216,7 +290,7 @@ def main() -> None:
     """Print the table of scores, and the pairs that miss something."""
     verbose = "-v" in sys.argv
     names = [a for a in sys.argv[1:] if a != "-v"]
-    archives = sorted(PAIRS.glob("*.tar.xz"))
+    archives = sorted([*PAIRS.glob("*.tar.xz"), *EDITS.glob("*.tar.xz")])
     chosen = [a for a in archives if not names or any(n in a.name for n in names)]
     scores = {a.name.removesuffix(".tar.xz"): scored(a, verbose) for a in chosen}
     print(table(scores))
@@ -228,6 +302,13 @@ def main() -> None:
                     missed[what].append(f"{archive}/{name}")
     for what, where in missed.items():
         print(f"\n{what}: {', '.join(where)}")
+    kinds: dict[str, list[str]] = defaultdict(list)
+    for archive, found in scores.items():
+        for name, each in found.items():
+            for kind, text in each.faults or ():
+                kinds[kind].append(f"{archive}/{name}: {text}")
+    for kind, where in sorted(kinds.items(), key=lambda item: -len(item[1])):
+        print(f"\n{len(where)} times {kind}\n  " + "\n  ".join(where))
 
 
 if __name__ == "__main__":
