@@ -256,8 +256,9 @@ def table(scores: dict[str, dict[str, Score]]) -> str:
     rows.append("|---" + "|--:" * len(heads) + "|")
     every = {f"{a}/{n}": s for a, found in scores.items() for n, s in found.items()}
     for name, found in {**scores, "all": every}.items():
-        one = {n: s for n, s in found.items() if "two_" not in n}
-        two = [s.cause == 1 for n, s in found.items() if "two_" in n]
+        is_two = {n: n.rpartition("/")[2].startswith("two_") for n in found}
+        one = {n: s for n, s in found.items() if not is_two[n]}
+        two = [s.cause == 1 for n, s in found.items() if is_two[n]]
         cells = [
             _ratio([s.verdict for s in found.values()]),
             _ratio([s.bytes for s in found.values()]),

@@ -20,8 +20,13 @@ _HEADLINE = re.compile(r", (?:likely )?cause: (?P<items>.*)$")
 _GAIN = re.compile(rf"^\S+ .*{_SIZE} \([^)]*\): (?P<items>.*)\.$")
 _SHARE = re.compile(rf"^(?:about )?{_SIZE} from (?P<line>{_LINE})")
 _EFFECT = re.compile(r"^(?P<label>[^:]*)")
-# Facts of arrays and of arguments, which are rows of queries and no conclusions.
-_FACT = re.compile(r"^(resized|inputs changed|argument layout)\b|^\d+ new buffers? of ")
+# Facts of arrays and of arguments, and counts of programs: rows, no conclusions.
+_FACT = re.compile(
+    r"^(resized|inputs changed|argument layout)\b|^\d+ (new )?buffers? of "
+    r"|^\d+ (more )?(same|missing|new|improved|worse|regressions?|with other inputs)\b"
+)
+# The line of what is returned or recomputed is where it is computed.
+_ELSEWHERE = re.compile("output|remat|recomput")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +108,9 @@ def fault(sentence: Sentence, truth: Truth) -> str | None:
     if sentence.kind == "cause" and not _has(truth.causes, sentence.text):
         return "cause: not edited"
     if sentence.line is not None and sentence.line not in truth.lines:
-        return f"{sentence.kind}: other line"
+        operation = truth.operation or "^$"
+        if not (_ELSEWHERE.search(sentence.text) and _has((operation,), sentence.text)):
+            return f"{sentence.kind}: other line"
     if sentence.kind == "share" and sentence.line is not None:
         right = _right_bytes(sentence.line, truth)
         if right and sentence.bytes is not None:
