@@ -13,4 +13,5 @@
 -- column change VARCHAR name neutral: Change of source_edits that it is of.
 -- column pattern VARCHAR text neutral: Regular expression of it.
 -- column sentence VARCHAR text neutral: What was edited.
--- column advice VARCHAR text neutral: What undoes it, or costs less memory.
+-- column advice VARCHAR text neutral: What undoes it, or costs less memory;
+--   NULL where nothing does.

@@ -1,8 +1,11 @@
 -- step: The sentence and advice of each edit: those of the first rule of its
---   change whose pattern its texts match.
+--   change whose pattern its texts match. Where arrays became smaller there is
+--   nothing to undo.
 -- grain: pair, edit
 SELECT
-  e.*, r.rule_id, r.advice,
+  e.*, r.rule_id,
+  CASE WHEN coalesce(e.delta_bytes, 0) >= 0 THEN nullif(r.advice, '') END
+    AS advice,
   replace(replace(replace(replace(replace(
     r.sentence, '{base}', coalesce(e.base_text, 'none')),
     '{candidate}', coalesce(e.candidate_text, 'none')),
