@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.causes import PAIRS, unpacked
+from bench.causes import EDITS, PAIRS, unpacked
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
@@ -47,6 +47,10 @@ RULES = {
         "remat_saves_less": ("~lm_dots_policy", "lm_dots_policy"),
         "remat_saves_more": ("lm_dots_policy", "lm_refactoring"),
     },
+    "optax_factors": {
+        "loop_partly_unrolled": ("factors_unrolled", "factors_at_once"),
+        "loop_rolled": ("~factors_unrolled", "factors_unrolled"),
+    },
     "sharded-cpu": {
         "argument_replicated": ("mesh_weights", "mesh_columns"),
         "argument_resharded": ("mesh_columns", "mesh_devices"),
@@ -68,12 +72,14 @@ RESHAPED = ("cnn_no_accumulation", "cnn_unrolled")
         pytest.param("decoder-cpu", marks=pytest.mark.slow),
         "sharded-cpu",
         pytest.param("lm-cpu", marks=pytest.mark.slow),
+        pytest.param("optax_factors", marks=pytest.mark.slow),
     ],
 )
 def test_rules_apply_where_they_should_alone(tmp_path: Path, archive: str) -> None:
     expected = RULES[archive]
     asked = sorted({name for pair in expected.values() for name in pair})
-    pairs = {p.name: p for p in unpacked(PAIRS / f"{archive}.tar.xz", tmp_path)}
+    home = PAIRS if archive.endswith("-cpu") else EDITS
+    pairs = {p.name: p for p in unpacked(home / f"{archive}.tar.xz", tmp_path)}
     warehouse = tmp_path / "pairs.duckdb"
     folders = {"base": next(iter(pairs.values())).base}
     folders |= {n: pairs[n].candidate for n in (name.lstrip("~") for name in asked)}

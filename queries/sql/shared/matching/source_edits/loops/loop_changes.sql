@@ -6,6 +6,8 @@ SELECT
   l.pair, l.is_backward, l.user_function, l.loop_number,
   max(l.trip_count) FILTER (WHERE NOT l.is_candidate) AS base_trips,
   max(l.trip_count) FILTER (WHERE l.is_candidate) AS candidate_trips,
+  max(l.body_size) FILTER (WHERE NOT l.is_candidate) AS base_size,
+  max(l.body_size) FILTER (WHERE l.is_candidate) AS candidate_size,
   bool_or(NOT l.is_candidate) AS is_in_base,
   bool_or(l.is_candidate) AS is_in_candidate,
   min(s.source_file) AS source_file, min(s.function_name) AS function_name,

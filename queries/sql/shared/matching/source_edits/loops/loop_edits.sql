@@ -1,6 +1,8 @@
 -- step: Edits of loops. Another number of trips is none where the arguments
---   have other sizes: it follows from them. Where the loop is gone and its
---   operations are in the program that it was in, it was unrolled.
+--   have other sizes: it follows from them. Where the loop is gone and an
+--   operation is in its function more often by the number of its trips, it was
+--   unrolled. It is unrolled in part where it has fewer trips and a body that
+--   is larger by about the same factor.
 -- grain: pair, edit
 WITH RECURSIVE nested_calls AS MATERIALIZED (
   SELECT DISTINCT i.pair, i.is_candidate, i.computation_id, c.called_id
@@ -36,25 +38,37 @@ loop_paths AS (
   ) AS k
   JOIN operations AS o USING (pair, key)
   GROUP BY k.pair, k.inner_file, k.inner_function
+),
+-- By how much the operation is more frequent of which most were added.
+repetitions AS (
+  SELECT pair, inner_file, inner_function, max(more_times) AS more_times
+  FROM (
+    SELECT
+      o.pair, n.file_name AS inner_file, n.function_name AS inner_function,
+      count_if(o.is_candidate) - count_if(NOT o.is_candidate) AS more_times
+    FROM operations AS o
+    JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
+    GROUP BY o.pair, n.file_name, n.function_name, o.key
+  )
+  GROUP BY pair, inner_file, inner_function
 )
 SELECT
   l.pair, 'loop' AS change,
   CASE
+    WHEN l.base_size > 0.6 * l.candidate_size * l.candidate_trips
+        / nullif(l.base_trips, 0)
+      AND l.base_trips < l.candidate_trips
+      THEN 'partly unrolled'
     WHEN l.is_in_base THEN coalesce(CAST(l.base_trips AS VARCHAR), '?')
   END AS base_text,
   CASE
+    WHEN l.candidate_size > 0.6 * l.base_size * l.base_trips
+        / nullif(l.candidate_trips, 0)
+      AND l.candidate_trips < l.base_trips
+      THEN 'partly unrolled'
     WHEN l.is_in_candidate
       THEN coalesce(CAST(l.candidate_trips AS VARCHAR), '?')
-    WHEN EXISTS (
-      SELECT 1
-      FROM unmatched_operations AS u
-      JOIN edit_sites AS s USING (pair, is_candidate, frame_id)
-      WHERE u.pair = l.pair
-        AND u.is_candidate
-        AND u.opcode IN ('slice', 'call', 'dynamic-slice', 'concatenate')
-        AND s.source_file = l.inner_file
-        AND s.function_name = l.inner_function
-    ) THEN 'unrolled'
+    WHEN l.base_trips - 1 <= r.more_times THEN 'unrolled'
   END AS candidate_text,
   nullif(l.inner_function, '') AS subject, 1 AS operation_count,
   l.source_file, l.function_name, l.base_line, l.candidate_line,
@@ -62,6 +76,7 @@ SELECT
 FROM loop_changes AS l
 JOIN argument_agreement AS g USING (pair)
 LEFT JOIN loop_paths AS p USING (pair, inner_file, inner_function)
+LEFT JOIN repetitions AS r USING (pair, inner_file, inner_function)
 WHERE g.has_same_sizes
   OR NOT (l.is_in_base AND l.is_in_candidate)
 QUALIFY row_number() OVER (

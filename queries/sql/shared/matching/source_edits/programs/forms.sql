@@ -5,6 +5,14 @@ SELECT
   regexp_extract(f.shape, '\[[^\]]*\]') AS dims,
   regexp_replace(f.shape, '\{[^}]*\}', '', 'g') AS shape, f.sharding,
   f.custom_call_target AS target, f.parameter_number, f.logical_bytes,
-  f.literal
+  f.literal,
+  CASE
+    WHEN f.opcode = 'compare'
+      THEN regexp_extract(f.attributes, 'direction=(\w+)', 1)
+  END AS direction,
+  CASE
+    WHEN f.opcode = 'get-tuple-element'
+      THEN TRY_CAST(regexp_extract(f.attributes, 'index=(\d+)', 1) AS BIGINT)
+  END AS tuple_index
 FROM (SELECT DISTINCT form_id FROM program_instructions)
 JOIN store.instruction_forms AS f USING (form_id)
