@@ -5,7 +5,8 @@
 WITH sums AS (
   SELECT
     pair, source_file, function_name, min(base_line) AS base_line,
-    min(candidate_line) AS candidate_line, count(*) AS operation_count,
+    min(candidate_line) AS candidate_line, min(convert_line) AS convert_line,
+    count(*) AS operation_count,
     min(instruction_id) FILTER (WHERE is_start) AS first_id,
     sum(CASE WHEN is_candidate THEN size_bytes ELSE -size_bytes END)
       AS delta_bytes,
@@ -62,7 +63,12 @@ ranked AS (
       CASE change
         WHEN 'retyped' THEN CAST(g.retyped_count AS BIGINT)
         ELSE g.operation_count
-      END AS operation_count
+      END AS operation_count,
+      -- A new conversion is where the type was edited.
+      CASE
+        WHEN change = 'retyped' THEN coalesce(g.convert_line, g.candidate_line)
+        ELSE g.candidate_line
+      END AS candidate_line
     ),
     row_number() OVER (
       PARTITION BY g.pair

@@ -8,12 +8,15 @@ WITH groups AS (
     mode(line ORDER BY instruction_id) FILTER (WHERE NOT is_candidate)
       AS base_line,
     mode(line ORDER BY instruction_id) FILTER (WHERE is_candidate)
-      AS candidate_line
+      AS candidate_line,
+    arg_min(line, instruction_id)
+      FILTER (WHERE is_candidate AND opcode = 'convert') AS convert_line
   FROM group_starts
   GROUP BY pair, source_file, function_name
 )
 SELECT
   u.*, g.source_file, g.function_name, g.base_line, g.candidate_line,
+  g.convert_line,
   b.instruction_id IS NOT NULL AS is_start
 FROM unmatched_operations AS u
 JOIN edit_sites AS s USING (pair, is_candidate, frame_id)
