@@ -100,8 +100,8 @@ SELECT
   count(*) AS operation_count,
   sum(CASE WHEN o.is_candidate THEN o.logical_bytes ELSE -o.logical_bytes END)
     AS delta_bytes,
-  arg_min(s.source_file, o.rank) AS source_file,
-  arg_min(s.function_name, o.rank) AS function_name,
+  arg_min(s.source_file, (NOT o.is_candidate, o.rank)) AS source_file,
+  arg_min(s.function_name, (NOT o.is_candidate, o.rank)) AS function_name,
   arg_min(s.line, o.rank) FILTER (WHERE NOT o.is_candidate) AS base_line,
   arg_min(s.line, o.rank) FILTER (WHERE o.is_candidate) AS candidate_line,
   list(DISTINCT o.op_name) FILTER (WHERE NOT o.is_candidate) AS base_paths,

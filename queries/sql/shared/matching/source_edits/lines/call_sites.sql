@@ -1,4 +1,5 @@
--- step: The user's calls that lead to each frame, from the inside out.
+-- step: The user's calls that lead to each frame, from the inside out. A
+--   script that calls the program is no part of it.
 -- grain: pair, side, frame, user frame that it is called from
 WITH RECURSIVE callers AS (
   SELECT
@@ -25,3 +26,6 @@ JOIN frames AS f
   AND f.is_candidate = c.is_candidate
   AND f.frame_id = c.caller_id
 WHERE f.is_user
+QUALIFY f.function_name <> '<module>'
+  OR bool_and(f.function_name = '<module>')
+    OVER (PARTITION BY c.pair, c.is_candidate)
