@@ -69,7 +69,7 @@ SELECT
   row_number() OVER (
     PARTITION BY e.pair
     ORDER BY
-      e.change IN ('loop', 'recomputation', 'callback') DESC,
+      e.change IN ('loop', 'recomputation') DESC,
       abs(e.delta_bytes) DESC, e.change, e.source_file, e.candidate_line,
       e.base_line, e.subject
   ) AS place,

@@ -1,5 +1,7 @@
 -- step: All edits, without what may only follow from another one, and with
---   shardings written shortly.
+--   shardings written shortly. Where arguments have other types, so have the
+--   operations on them. What a loop stacks, or takes from a stack, belongs to
+--   the loop or output.
 -- grain: pair, edit
 WITH all_edits AS (
   FROM constant_edits
@@ -18,11 +20,23 @@ WITH all_edits AS (
   UNION ALL BY NAME
   FROM group_edits
 ),
+changed_types AS (
+  SELECT pair, list(element_type) AS element_types
+  FROM (
+    SELECT pair, element_type
+    FROM arguments
+    GROUP BY pair, element_type
+    HAVING count_if(is_candidate) <> count_if(NOT is_candidate)
+  )
+  GROUP BY pair
+),
 weighed AS (
   SELECT
     e.*, max(abs(e.delta_bytes)) OVER (PARTITION BY e.pair) AS most_bytes,
     bool_or(e.change = 'output') OVER (PARTITION BY e.pair)
       AS has_other_outputs,
+    bool_or(e.change IN ('output', 'loop')) OVER (PARTITION BY e.pair)
+      AS has_other_stacks,
     CASE
       WHEN NOT contains(e.change, 'shard')
         THEN [e.base_text, e.candidate_text]
@@ -39,7 +53,9 @@ weighed AS (
   FROM all_edits AS e
 )
 SELECT
-  e.* EXCLUDE (most_bytes, has_other_outputs, texts) REPLACE (
+  e.* EXCLUDE (
+    most_bytes, has_other_outputs, has_other_stacks, texts
+  ) REPLACE (
     e.texts[1] AS base_text, e.texts[2] AS candidate_text,
     CASE
       WHEN e.change = 'replaced' AND e.candidate_text IS NULL THEN 'removed'
@@ -49,6 +65,7 @@ SELECT
   )
 FROM weighed AS e
 LEFT JOIN edited_calls AS p USING (pair)
+LEFT JOIN changed_types AS t USING (pair)
 -- Without an edited line of the user, other operations are those of another
 -- release of a library, unless outputs differ. Where one side has no frames,
 -- loops cannot be distinguished from unrolled ones.
@@ -61,4 +78,18 @@ WHERE (
 AND (
   coalesce(abs(e.delta_bytes), e.most_bytes) >= 0.01 * e.most_bytes
   OR e.change NOT IN ('added', 'removed', 'replaced', 'retyped', 'reshaped')
+)
+AND NOT (
+  e.change = 'retyped'
+  AND coalesce(
+    list_has_all(t.element_types, [e.base_text, e.candidate_text]), FALSE
+  )
+)
+AND NOT (
+  e.change IN ('added', 'removed', 'replaced')
+  AND e.has_other_stacks
+  AND regexp_full_match(
+    concat_ws(', ', e.base_text, e.candidate_text),
+    '((dynamic_(update_)?(slice|index_in_dim)|broadcast_in_dim)(, )?)+'
+  )
 )
