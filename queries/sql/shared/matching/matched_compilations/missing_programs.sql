@@ -1,6 +1,9 @@
 -- step: Programs of the base that are missing. What is compiled less often is
 --   not missing; nor are as many programs of a name as there are new ones,
---   which may be what became of them.
+--   which may be what became of them. Nor are programs that JAX compiles for a
+--   function of its own, called outside of jit: jit_multiply, jit__normal.
+--   They come and go with the code around the programs. None of their stack
+--   frames is in a function of the program's name.
 -- grain: rank, program
 -- materialised: no
 WITH candidate_kinds AS (
@@ -10,6 +13,32 @@ WITH candidate_kinds AS (
   FROM direct_pairs AS d
   WHERE d.candidate_place IS NOT NULL
   GROUP BY d.rank, d.candidate_program, d.candidate_key
+),
+functions AS MATERIALIZED (
+  SELECT DISTINCT
+    t.locations_id,
+    regexp_replace(
+      string_split(f.function_name, '.')[-1], '\W', '_', 'g'
+    ) AS function_name
+  FROM (SELECT DISTINCT base_locations_id AS locations_id FROM direct_pairs)
+  JOIN store.location_sets AS t USING (locations_id)
+  JOIN store.stack_frames AS f USING (frames_id)
+  WHERE f.function_name <> ''
+),
+helpers AS (
+  SELECT d.rank, d.base_program AS called, d.base_key AS kind_key
+  FROM direct_pairs AS d
+  LEFT JOIN functions AS f ON f.locations_id = d.base_locations_id
+  WHERE d.candidate_place IS NULL
+    AND EXISTS (SELECT 1 FROM functions)
+    -- A lambda or a partial has a name that no frame has.
+    AND regexp_matches(d.base_program, '^jit_')
+    AND NOT regexp_matches(d.base_program, '^jit_+(lambda|unnamed)')
+  GROUP BY d.rank, d.base_program, d.base_key
+  HAVING NOT coalesce(
+    bool_or(f.function_name = substr(d.base_program, length('jit_') + 1)),
+    FALSE
+  )
 ),
 lost_kinds AS (
   SELECT
@@ -22,6 +51,10 @@ lost_kinds AS (
     ON k.rank IS NOT DISTINCT FROM d.rank
     AND k.called = d.base_program
     AND k.kind_key IS NOT DISTINCT FROM d.base_key
+  ANTI JOIN helpers AS h
+    ON h.rank IS NOT DISTINCT FROM d.rank
+    AND h.called = d.base_program
+    AND h.kind_key IS NOT DISTINCT FROM d.base_key
   WHERE d.candidate_place IS NULL
     AND d.base_has_assignment
   GROUP BY d.rank, d.base_program, d.base_key
