@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bench.causes import PAIRS, unpacked
+from bench.causes import EDITS, PAIRS, unpacked
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
@@ -154,10 +154,54 @@ LANGUAGE_MODEL: dict[str, list[Edit]] = {
 }  # fmt: skip
 
 
+FACTORS: dict[str, list[Edit]] = {
+    # bf16 comes with the arguments.
+    "factors_moment": [],
+    "factors_unrolled": [
+        ("optax_factors.py", 29, 29, "train",
+         "loop of 8 steps partly unrolled in train"),
+    ],
+    "factors_at_once": [
+        ("optax_factors.py", 29, None, "train", "loop of 8 steps removed from train"),
+    ],
+    # A loop carries it to its reader.
+    "factors_constant": [
+        ("optax_factors.py", None, 15, "predict", "constant f32[8192,64] captured"),
+    ],
+    "factors_renamed": [],
+    "factors_extracted": [],
+}  # fmt: skip
+
+IMAGES: dict[str, list[Edit]] = {
+    "augment_bf16": [
+        ("dm_pix_augment.py", 15, 28, "augment",
+         "output f32[32,96,96,3] → bf16[32,96,96,3] of convert_element_type"),
+    ],
+    "augment_renamed": [],
+    "augment_moved": [],
+    "two_bf16_side": [
+        ("dm_pix_augment.py", None, 28, "augment", "f32 → bf16 in 1 operation"),
+    ],
+}  # fmt: skip
+
+SEARCH: dict[str, list[Edit]] = {
+    "search_bf16_scores": [
+        ("sharded_search.py", 16, 14, "search", "f32 → bf16 in 19 operations"),
+        ("sharded_search.py", 17, 17, "search",
+         "output f32[512] → bf16[512] of reduce_max"),
+    ],
+    "search_renamed": [],
+    "search_extracted": [],
+}  # fmt: skip
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("archive", "expected"),
     [
+        pytest.param("dm_pix_augment", IMAGES, marks=pytest.mark.slow),
+        pytest.param("optax_factors", FACTORS, marks=pytest.mark.slow),
+        pytest.param("sharded_search", SEARCH, marks=pytest.mark.slow),
         pytest.param("classifier-cpu", CLASSIFIER, marks=pytest.mark.slow),
         pytest.param("decoder-cpu", DECODER, marks=pytest.mark.slow),
         ("sharded-cpu", SHARDED),
@@ -167,7 +211,8 @@ LANGUAGE_MODEL: dict[str, list[Edit]] = {
 def test_edits_of_pairs_are_told_at_their_lines(
     tmp_path: Path, archive: str, expected: dict[str, list[Edit]]
 ) -> None:
-    pairs = {p.name: p for p in unpacked(PAIRS / f"{archive}.tar.xz", tmp_path)}
+    home = PAIRS if archive.endswith("-cpu") else EDITS
+    pairs = {p.name: p for p in unpacked(home / f"{archive}.tar.xz", tmp_path)}
     warehouse = tmp_path / "pairs.duckdb"
     first, *_ = pairs.values()
     folders = {"base": first.base, **{n: pairs[n].candidate for n in expected}}
@@ -333,6 +378,20 @@ def test_a_loop_without_the_name_of_its_function_is_in_the_program(
     plain = LOOP.replace("WHILE", "copy").replace("WHERE", where)
     assert sentences_of(tmp_path, plain, rolled) == [
         "new loop of 4 steps in the program"
+    ]
+
+
+def test_a_loop_that_counts_to_no_constant_has_an_unknown_number_of_steps(
+    tmp_path: Path,
+) -> None:
+    """The constant of a condition such as counter > 0 is no number of steps."""
+    where = ', condition=condition, body=body, metadata={op_name="jit(step)/while"'
+    where += ' source_file="/a/s.py" source_line=9}'
+    rolled = LOOP.replace("WHILE", "while").replace("WHERE", where)
+    rolled = rolled.replace("direction=LT", "direction=GT")
+    plain = LOOP.replace("WHILE", "copy").replace("WHERE", "")
+    assert sentences_of(tmp_path, plain, rolled) == [
+        "new loop of ? steps in the program"
     ]
 
 
