@@ -56,8 +56,8 @@ DECODER: dict[str, list[Edit]] = {
          "cache copied: slice, concatenate for dynamic_update_slice"),
     ],
     "gen_cache_f32": [
+        # The cast in line 53 begins where the product did: it may be implied.
         ("decoder.py", 45, 40, "attend", "bf16 → f32 in 5 operations"),
-        ("decoder.py", None, 53, "layer", "f32 → bf16 in 1 operation"),
     ],
     "gen_unrolled": [
         ("decoder.py", 62, None, "generate", "loop of 4 steps unrolled in generate"),

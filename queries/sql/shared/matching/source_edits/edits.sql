@@ -1,6 +1,6 @@
 -- step: All edits, without what may only follow from another one, and with
 --   shardings written shortly. Where arguments have other types, so have the
---   operations on them. What a loop stacks, or takes from a stack, belongs to
+--   operations on them, unless their line was edited, too. What a loop stacks, or takes from a stack, belongs to
 --   the loop or output.
 -- grain: pair, edit
 WITH all_edits AS (
@@ -29,6 +29,30 @@ changed_types AS (
     HAVING count_if(is_candidate) <> count_if(NOT is_candidate)
   )
   GROUP BY pair
+),
+-- Lines with a call that is at no such place of the function in the base.
+calls AS (
+  SELECT DISTINCT
+    pair, is_candidate, file_name, function_name, line, column_number,
+    line - min(line) OVER (
+      PARTITION BY pair, is_candidate, file_name, function_name
+    ) AS place
+  FROM frames
+  WHERE is_user
+),
+edited_lines AS (
+  SELECT DISTINCT
+    c.pair, c.file_name AS source_file, c.function_name,
+    c.line AS candidate_line
+  FROM calls AS c
+  ANTI JOIN calls AS b
+    ON b.pair = c.pair
+    AND NOT b.is_candidate
+    AND b.file_name = c.file_name
+    AND b.function_name = c.function_name
+    AND b.place = c.place
+    AND b.column_number IS NOT DISTINCT FROM c.column_number
+  WHERE c.is_candidate
 ),
 weighed AS (
   SELECT
@@ -66,6 +90,8 @@ SELECT
 FROM weighed AS e
 LEFT JOIN edited_calls AS p USING (pair)
 LEFT JOIN changed_types AS t USING (pair)
+LEFT JOIN edited_lines AS d
+  USING (pair, source_file, function_name, candidate_line)
 -- Without an edited line of the user, other operations are those of another
 -- release of a library, unless outputs differ. Where one side has no frames,
 -- loops cannot be distinguished from unrolled ones.
@@ -81,6 +107,7 @@ AND (
 )
 AND NOT (
   e.change = 'retyped'
+  AND d.pair IS NULL
   AND coalesce(
     list_has_all(t.element_types, [e.base_text, e.candidate_text]), FALSE
   )
