@@ -49,7 +49,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a report: kind is cause, undo, share, effect or alarm."""
+    """A sentence of a report: kind is cause, undo, share, effect, blame or alarm."""
 
     kind: str
     text: str
@@ -78,6 +78,8 @@ def _of_row(row: str) -> Iterator[Sentence]:
             if found := _SHARE.search(item):
                 size = _bytes(found[1], found[2])
                 yield Sentence("share", item, found["line"], size)
+    elif label == "Likely cause":
+        yield Sentence("blame", rest.split(". ")[0])
     elif label == "Effect":
         found = _EFFECT.search(rest)
         yield Sentence("effect", rest if found is None else found["label"])
@@ -105,6 +107,8 @@ def fault(sentence: Sentence, truth: Truth) -> str | None:
         return f"{sentence.kind}: not so"
     if sentence.kind == "undo" and not _has(truth.undo, sentence.text):
         return "undo: does not undo it"
+    if sentence.kind == "blame" and "XLA" in sentence.text:
+        return "blame: the compiler, of an edit"
     if sentence.kind == "cause" and not _has(truth.causes, sentence.text):
         return "cause: not edited"
     if sentence.line is not None and sentence.line not in truth.lines:
