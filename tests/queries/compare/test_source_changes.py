@@ -194,11 +194,19 @@ SEARCH: dict[str, list[Edit]] = {
     "search_extracted": [],
 }  # fmt: skip
 
+TOWERS: dict[str, list[Edit]] = {
+    # The base converts a smaller array in the same function.
+    "towers_f32_scores": [
+        ("two_tower_tpu.py", None, 22, "loss", "bf16 → f32 in 5 operations"),
+    ],
+}  # fmt: skip
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("archive", "expected"),
     [
+        pytest.param("two_tower_tpu", TOWERS, marks=pytest.mark.slow),
         pytest.param("dm_pix_augment", IMAGES, marks=pytest.mark.slow),
         pytest.param("optax_factors", FACTORS, marks=pytest.mark.slow),
         pytest.param("sharded_search", SEARCH, marks=pytest.mark.slow),
