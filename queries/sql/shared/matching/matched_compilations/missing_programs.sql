@@ -1,9 +1,8 @@
 -- step: Programs of the base that are missing. What is compiled less often is
 --   not missing; nor are as many programs of a name as there are new ones,
 --   which may be what became of them. Nor are programs that JAX compiles for a
---   function of its own, called outside of jit: jit_multiply, jit__normal.
---   They come and go with the code around the programs. None of their stack
---   frames is in a function of the program's name.
+--   function of its own, called outside of jit (library_programs): jit__normal.
+--   A function of the user with such a name has stack frames of that name.
 -- grain: rank, program
 -- materialised: no
 WITH candidate_kinds AS (
@@ -28,12 +27,9 @@ functions AS MATERIALIZED (
 helpers AS (
   SELECT d.rank, d.base_program AS called, d.base_key AS kind_key
   FROM direct_pairs AS d
+  JOIN library_programs() AS l ON l.name = d.base_program
   LEFT JOIN functions AS f ON f.locations_id = d.base_locations_id
   WHERE d.candidate_place IS NULL
-    AND EXISTS (SELECT 1 FROM functions)
-    -- A lambda or a partial has a name that no frame has.
-    AND regexp_matches(d.base_program, '^jit_')
-    AND NOT regexp_matches(d.base_program, '^jit_+(lambda|unnamed)')
   GROUP BY d.rank, d.base_program, d.base_key
   HAVING NOT coalesce(
     bool_or(f.function_name = substr(d.base_program, length('jit_') + 1)),

@@ -1,0 +1,10 @@
+-- title: Programs that a library compiles for itself
+-- question: Which programs does a library compile for functions of its own,
+--   called outside of a program?
+-- definition: Functions and primitives of JAX 0.10.2 that are compiled by
+--   themselves where nothing around them is, such as jax.random.normal
+--   (jit__normal). They come and go with the code around the programs. A
+--   function of the user may have such a name, too: its stack frames say so.
+-- grain: framework, name
+-- column framework VARCHAR name neutral: Library.
+-- column name VARCHAR name neutral: Name of the program.
