@@ -21,7 +21,7 @@ def no_collection() -> Iterator[None]:
 
 
 def give_back_memory() -> None:
-    """Give free memory back to the system, which glibc keeps between what is in use."""
+    """Release free memory to the system, which glibc keeps between what is in use."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

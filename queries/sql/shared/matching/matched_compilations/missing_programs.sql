@@ -1,8 +1,8 @@
 -- step: Programs of the base that are missing. What is compiled less often is
 --   not missing; nor are as many programs of a name as there are new ones,
 --   which may be what became of them. Nor are programs that JAX compiles for a
---   function of its own, called outside of jit (library_programs): jit__normal.
---   A function of the user with such a name has stack frames of that name.
+--   function of its own, called outside of jit: library_programs. A function
+--   of the user with such a name has stack frames of that name.
 -- grain: rank, program
 -- materialised: no
 WITH candidate_kinds AS (

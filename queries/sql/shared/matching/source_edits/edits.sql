@@ -1,7 +1,7 @@
 -- step: All edits, without what may only follow from another one, and with
 --   shardings written shortly. Where arguments have other types, so have the
---   operations on them, unless their line was edited, too. What a loop stacks, or takes from a stack, belongs to
---   the loop or output.
+--   operations on them, unless their line was edited, too. What a loop
+--   stacks, or takes from a stack, belongs to the loop or output.
 -- grain: pair, edit
 WITH all_edits AS (
   FROM constant_edits

@@ -86,7 +86,8 @@ passes AS MATERIALIZED (
 ),
 held AS (
   SELECT
-    pair, is_candidate, instruction_id AS constant_id, instruction_id AS held_id
+    pair, is_candidate, instruction_id AS constant_id,
+    instruction_id AS held_id
   FROM unmatched_constants
   UNION
   SELECT h.pair, h.is_candidate, h.constant_id, p.taken_id
