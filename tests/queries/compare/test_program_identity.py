@@ -103,12 +103,15 @@ def test_a_regression_behind_a_greater_program_of_its_name_shows(
             (2, sizes[1], (sizes[1] - sizes[0]) * MIB),
         )
     ]
-    told = "number", "first_run", "run_count", "delta_reserved_bytes"
-    assert [tuple(row[name] for name in told) for row in segments] == [
-        (1, "night-1", 2, None),
-        (2, "night-1", 1, None),
-        (2, "night-2", 1, 4 * MIB),
-        (3, "night-1", 2, None),
+    kept = (
+        "number", "first_run", "last_run", "run_count", "reserved_bytes",
+        "delta_reserved_bytes", "live_peak_bytes", "delta_live_peak_bytes",
+    )  # fmt: skip
+    assert [tuple(row[name] for name in kept) for row in segments] == [
+        (1, "night-1", "night-2", 2, 64 * MIB, None, 64 * MIB, None),
+        (2, "night-1", "night-1", 1, 4 * MIB, None, 4 * MIB, None),
+        (2, "night-2", "night-2", 1, 8 * MIB, 4 * MIB, 8 * MIB, 4 * MIB),
+        (3, "night-1", "night-2", 2, 2 * MIB, None, 2 * MIB, None),
     ]
 
 
