@@ -33,12 +33,12 @@ def stage_as_one(sources: list[Path], folder: Path) -> None:
     Each folder is a dump. Modules get numbers of their own, in the order of the dumps.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    numbers: dict[tuple[Path, PurePosixPath, str], int] = {}
-    for source in sources:
+    numbers: dict[tuple[int, PurePosixPath, str], int] = {}
+    for place, source in enumerate(sources):
         for name, content in texts(source):
             path = PurePosixPath(name)
             found = _READ.fullmatch(path.name)
             assert found
-            key = (source, path.parent, found[1])
+            key = (place, path.parent, found[1])
             number = numbers.setdefault(key, len(numbers))
             (folder / f"module_{number:04}{found[2]}").write_bytes(content)

@@ -122,7 +122,10 @@ blocked AS (
 ),
 results AS (
   SELECT l.module_id, l.value_id, sum(r.size_bytes) AS result_bytes
-  FROM late AS l
+  FROM (
+    -- Several processes may have the same module.
+    SELECT DISTINCT module_id, value_id, reader_id, color FROM late
+  ) AS l
   JOIN tenants AS r
     ON r.module_id = l.module_id
     AND r.instruction_id = l.reader_id
