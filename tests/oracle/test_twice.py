@@ -1,4 +1,4 @@
-"""A run in which two processes compiled the same programs, against one of them alone."""
+"""Rows of a process, alone and beside another that compiled the same programs."""
 
 from __future__ import annotations
 
