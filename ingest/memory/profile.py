@@ -11,13 +11,13 @@ from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hlodb.ingest.arrow import NO_ID, Ints, Longs
+from hlodb.ingest.arrow import NO_ID, Longs
 from hlodb.ingest.formats.sections import rows
 from hlodb.ingest.memory.liveness import (
     Changes,
@@ -104,11 +104,14 @@ def allocation_kind(allocation: Allocation) -> str:
 
 
 def memory_facts(
-    assignment: BufferAssignment, logical_bytes: Mapping[int, int]
+    assignment: BufferAssignment,
+    logical_bytes: Mapping[int, int],
+    keys: RangeKeys | None = None,
 ) -> MemoryFacts:
     """Derive profile and timeline of every memory space, and the contradictions.
 
-    `logical_bytes` maps value ids to unpadded sizes. At a step, live bytes are
+    `logical_bytes` maps value ids to unpadded sizes, `keys` are its `range_keys` where
+    they are known. At a step, live bytes are
 
     * of a temp allocation the union of the addresses of its values live then,
     * of a parameter, constant or live-out its size while any of its values is live, or
@@ -122,7 +125,9 @@ def memory_facts(
     (`liveness.padding_bytes`), thread-local ones left out.
     """
     last_step = _last_step(assignment)
-    placed = _Placed(assignment)
+    if keys is None:
+        keys = range_keys(assignment.values, assignment.live_ranges)
+    placed = _Placed(assignment, keys)
     spaces: dict[int, _Space] = defaultdict(_Space)
     for allocation in assignment.allocations:
         space = spaces[allocation.color]
@@ -185,31 +190,31 @@ def _last_step(assignment: BufferAssignment) -> int:
 class _Placed:
     """The values of an assignment in their places, allocation by allocation."""
 
-    def __init__(self, assignment: BufferAssignment) -> None:
+    def __init__(self, assignment: BufferAssignment, keys: RangeKeys) -> None:
         rows, ranges = assignment.placements, assignment.live_ranges
-        owners = longs(rows, "allocation_id")
-        value_ids, lows = longs(rows, "value_id"), longs(rows, "offset_bytes")
-        self._columns = (lows, lows + longs(rows, "size_bytes"), value_ids)
-        self._starts = longs(ranges, "start_step")
-        self._ends = longs(ranges, "end_step")
-        of_value = last_equal(*range_keys(assignment.values, ranges))
+        owners, value_ids, lows, sizes = (
+            longs(rows, name)
+            for name in ("allocation_id", "value_id", "offset_bytes", "size_bytes")
+        )
         values = last_equal(value_ids, longs(assignment.values, "value_id"))
-        self._ranges = np.append(of_value, NO_ID)[values].astype(np.int32)
-        self._order = np.argsort(owners, kind="stable").astype(np.int32)
-        known, firsts = np.unique(owners[self._order], return_index=True)
-        edges = pairwise([*firsts.tolist(), len(owners)])
-        self._parts = dict(zip(known.tolist(), edges, strict=True))
-
-    def _inside(self, allocation_id: int) -> Ints:
-        """Return the places in an allocation, in the order they are printed."""
-        return self._order[slice(*self._parts.get(allocation_id, (0, 0)))]
+        lives = np.append(last_equal(*keys), NO_ID)[values].astype(np.int32)
+        order = np.argsort(owners, kind="stable").astype(np.int32)
+        in_order = owners[order]
+        alive = order[lives[order] != NO_ID]
+        always = order[~np.isin(in_order, owners[alive])]
+        steps = [
+            longs(ranges, name)[lives[alive]] for name in ("start_step", "end_step")
+        ]
+        columns = (lows, lows + sizes, value_ids)
+        self._alive = _slots(steps, [column[alive] for column in columns])
+        steps = [np.zeros_like(always)] * 2
+        self._always = _slots(steps, [column[always] for column in columns])
+        self._alive_of, self._always_of = _parts(owners[alive]), _parts(owners[always])
 
     def slots(self, allocation_id: int) -> Sequence[Slot]:
         """Return the values of an allocation that have a live range."""
-        inside = self._inside(allocation_id)
-        lives = self._ranges[inside]
-        inside, lives = inside[lives != NO_ID], lives[lives != NO_ID]
-        return self._slots(inside, self._starts[lives], self._ends[lives])
+        found = self._alive[slice(*self._alive_of.get(allocation_id, (0, 0)))]
+        return found if len(found) > _MANY else list(found)
 
     def slots_at(self, allocation: Allocation, step: int) -> Sequence[Slot]:
         """Return the values of an allocation that live at a step.
@@ -217,27 +222,27 @@ class _Placed:
         Where none has a live range, all of them live for the whole schedule, but those
         of temps and thread-local allocations never.
         """
-        inside = self._inside(allocation.allocation_id)
-        lives = self._ranges[inside]
-        if (lives == NO_ID).all():
-            if allocation_kind(allocation) in ("temp", "thread_local"):
-                return []
-            zeros = np.zeros_like(inside)
-            return self._slots(inside, zeros, zeros)
-        inside, lives = inside[lives != NO_ID], lives[lives != NO_ID]
-        is_live = (self._starts[lives] <= step) & (step <= self._ends[lives])
-        inside, lives = inside[is_live], lives[is_live]
-        return self._slots(inside, self._starts[lives], self._ends[lives])
-
-    def _slots(self, inside: Ints, starts: _Steps, ends: _Steps) -> Sequence[Slot]:
-        others = (column[inside] for column in self._columns)
-        columns = chain([starts, ends], others)
-        if len(inside) < _MANY:
-            return rows(Slot, *(column.tolist() for column in columns))
-        return Packed(Slot, list(map(_packed, columns)))
+        known = self.slots(allocation.allocation_id)
+        if known or allocation_kind(allocation) in ("temp", "thread_local"):
+            return [slot for slot in known if slot.start <= step <= slot.end]
+        number = allocation.allocation_id
+        return self._always[slice(*self._always_of.get(number, (0, 0)))]
 
 
-_Steps = NDArray[Any]
+def _parts(owners: NDArray[Any]) -> dict[int, tuple[int, int]]:
+    """Return where the run of each owner begins and ends."""
+    firsts = np.flatnonzero(np.append(True, owners[1:] != owners[:-1])[: len(owners)])
+    edges = pairwise([*firsts.tolist(), len(owners)])
+    return dict(zip(owners[firsts].tolist(), edges, strict=True))
+
+
+def _slots(
+    steps: Sequence[NDArray[Any]], places: Sequence[NDArray[Any]]
+) -> Sequence[Slot]:
+    columns = [*steps, *places]
+    if len(columns[0]) < _MANY:
+        return rows(Slot, *(column.tolist() for column in columns))
+    return Packed(Slot, list(map(_packed, columns)))
 
 
 def _packed(column: NDArray[Any]) -> array[int]:
@@ -246,9 +251,14 @@ def _packed(column: NDArray[Any]) -> array[int]:
     return found
 
 
-def range_keys(
-    values: Sequence[Value], ranges: Sequence[LiveRange]
-) -> tuple[Longs, Longs]:
+class RangeKeys(NamedTuple):
+    """Numbers of values and of live ranges, equal where they belong together."""
+
+    of_values: Longs
+    of_ranges: Longs
+
+
+def range_keys(values: Sequence[Value], ranges: Sequence[LiveRange]) -> RangeKeys:
     """Return numbers of values and of live ranges, equal where they belong together."""
     parts = [
         [column_of(rows, name) for rows in (values, ranges)]
@@ -256,13 +266,13 @@ def range_keys(
     ]
     names, indexes = (_numbered(*columns) for columns in parts)
     # A range prints the index always, a value only where its instruction is a tuple.
-    used = np.unique(np.concatenate(indexes.numbers)).tolist()
+    used = used_numbers(np.concatenate(indexes.numbers)).tolist()
     wholes = [at for at in used if indexes.texts[at] in (None, "", "{}")]
     keys = []
     for name, index in zip(names.numbers, indexes.numbers, strict=True):
         plain = np.where(np.isin(index, wholes), len(indexes.texts), index)
         keys.append(name.astype(np.int64) * (len(indexes.texts) + 1) + plain)
-    return keys[0], keys[1]
+    return RangeKeys(*keys)
 
 
 class _Numbered(NamedTuple):
@@ -284,6 +294,11 @@ def _numbered(*columns: Sequence[str | None]) -> _Numbered:
         for column in columns
     ]
     return _Numbered(found, texts.by_number)
+
+
+def used_numbers(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return the different numbers of a column in order; they count from 0."""
+    return np.flatnonzero(np.bincount(numbers))
 
 
 def last_equal(keys: Longs, among: Longs) -> Longs:

@@ -34,6 +34,7 @@ from hlodb.ingest.memory.profile import (
     last_equal,
     memory_facts,
     range_keys,
+    used_numbers,
 )
 from hlodb.ingest.modules.graph import Graph, computation_kinds, resolve_graph
 from hlodb.ingest.modules.identity import Edges, graph_fingerprints
@@ -81,6 +82,7 @@ class AssignmentRows:
         self._texts = PackedTexts()
         self._number_of = np.empty(0, np.int32)
         self.schedule = self._numbers(assignment.schedule)
+        self.range_keys = range_keys(assignment.values, assignment.live_ranges)
 
     def add_all(self) -> None:
         """Add the rows of every memory table."""
@@ -106,7 +108,7 @@ class AssignmentRows:
             self._texts = names.by_number
             self._number_of = np.full(len(self._texts), _UNASKED, np.int32)
         codes = np.asarray(names.numbers, np.int32)
-        new = np.unique(codes[self._number_of[codes] == _UNASKED])
+        new = used_numbers(codes[self._number_of[codes] == _UNASKED])
         for start in range(0, len(new), _MANY):
             part = new[start : start + _MANY]
             asked = list(self._texts.taken(part.tolist()))
@@ -198,9 +200,8 @@ class AssignmentRows:
     def _add_ranges(self) -> None:
         assignment = self.assignment
         values, ranges = assignment.values, assignment.live_ranges
-        of_value, of_range = range_keys(values, ranges)
         ids = np.array([*column_of(values, "value_id"), NO_ID], np.int32)
-        found = ids[last_equal(of_range, of_value)]
+        found = ids[last_equal(self.range_keys.of_ranges, self.range_keys.of_values)]
         names = ("shape_index", "start_step", "end_step")
         columns = {name: _column(ranges, name) for name in names}
         self._add(
@@ -227,7 +228,7 @@ class AssignmentRows:
         )
 
     def _add_facts(self, logical: Mapping[int, int]) -> None:
-        facts = memory_facts(self.assignment, logical)
+        facts = memory_facts(self.assignment, logical, self.range_keys)
         allocations = Counter(a.color for a in self.assignment.allocations)
         color_of = {a.allocation_id: a.color for a in self.assignment.allocations}
         clashing = contradictions(
@@ -264,9 +265,12 @@ def _logical_sizes(shapes: Sequence[str | None]) -> Longs:
     if not isinstance(shapes, TextColumn):
         return np.array(list(map(_logical_bytes, shapes)), np.int64)
     codes = np.asarray(shapes.numbers, np.int32)
-    used, at = np.unique(codes, return_inverse=True)
-    sizes = [_logical_bytes(shapes.by_number[code]) for code in used.tolist()]
-    return np.array(sizes, np.int64)[at]
+    used = used_numbers(codes)
+    sizes = np.zeros(len(shapes.by_number), np.int64)
+    sizes[used] = [
+        _logical_bytes(text) for text in shapes.by_number.taken(used.tolist())
+    ]
+    return sizes[codes]
 
 
 class _Sizes(Mapping[int, int]):
@@ -321,9 +325,11 @@ def _groups(ids: Longs) -> Longs:
 def _ranks(texts: Sequence[str | None]) -> Ints:
     """Return the place of each text among the sorted distinct ones, None first."""
     if isinstance(texts, TextColumn):
-        used, at = np.unique(np.asarray(texts.numbers), return_inverse=True)
-        ranks = _ranks([texts.by_number[number] for number in used.tolist()])
-        return ranks[at]
+        numbers = np.asarray(texts.numbers, np.int32)
+        used = used_numbers(numbers)
+        ranks = np.zeros(len(texts.by_number), np.int32)
+        ranks[used] = _ranks(list(texts.by_number.taken(used.tolist())))
+        return ranks[numbers]
     rank = {text: at for at, text in enumerate(sorted({t or "" for t in texts}))}
     return np.array([rank[text or ""] for text in texts], np.int32)
 

@@ -278,6 +278,8 @@ _HEADERS = re.compile(
 )
 _BARE_ALLOCATION = re.compile(rf"^allocation {NUMBER}: ", re.MULTILINE)
 _HEADERS_ONLY = ("preamble", "total", "live_range", "no_live_range", "no_peak")
+_MANY = 10_000
+"""Values that are held as rows at once."""
 _READ_ONCE = ("allocations", "schedule", "ranges", "peaks")
 _NOTHING = Section("nothing", 0, "", 1)
 
@@ -416,13 +418,14 @@ def _merge(parts: Iterable[Sequence[Value]]) -> tuple[Sequence[Value], list[Valu
     ids = column_of(values, "value_id")
     if all(map(lt, ids, islice(ids, 1, None))):
         return values, []
+    rows = values if len(values) > _MANY else list(values)
     kept: list[int] = []
     disputed: list[Value] = []
     for at in sorted(range(len(values)), key=ids.__getitem__):
         if not kept or ids[kept[-1]] != ids[at]:
             kept.append(at)
             continue
-        known, value = values[kept[-1]], values[at]
+        known, value = rows[kept[-1]], rows[at]
         if known[:-1] != value[:-1]:
             disputed.append(value)
         elif known.shape is None:
