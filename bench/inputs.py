@@ -22,6 +22,7 @@ OWN_PROTOS = REPOSITORY / "tests" / "data" / "proto"
 LARGE_BYTES = 1_000_000_000
 SINGLE_BYTES = 200_000_000
 LARGE_FILE_BYTES = 100_000_000
+SMALL_FILE_BYTES = 100_000
 QUICK_SHARE = 50
 """A quick check makes the generated inputs this many times smaller."""
 
@@ -111,8 +112,14 @@ class Inputs:
 
     def large_file(self, kind: str) -> Input:
         """Return a dump of one file of 100 MB."""
-        folder = self.folder / "large_files" / kind.replace(" ", "_")
-        size = LARGE_FILE_BYTES // self.share
+        return self._one_file(kind, LARGE_FILE_BYTES // self.share)
+
+    def small_file(self) -> Input:
+        """Return a dump of one file of 100 kB."""
+        return self._one_file("one computation", SMALL_FILE_BYTES)
+
+    def _one_file(self, kind: str, size: int) -> Input:
+        folder = self.folder / "large_files" / f"{kind.replace(' ', '_')}_{size}"
 
         def make() -> None:
             write_large(kind, folder, size)
