@@ -50,19 +50,35 @@ a query takes longer than to recompute it. One comes twice, as from two processe
 compile the same program.
 """
 
-COMPACT = ("compact", "jaxlib-0.11.2", "jaxlib-0.12.0")
-"""Texts without the get-tuple-elements that their assignments name."""
+COMPACT = ("compact", "jaxlib-0.11.2", "jaxlib-0.12.0", "jax-0.12.0")
+"""Texts without the get-tuple-elements that their assignments name.
+
+The oracle takes an element for the whole tuple, so that it can't recompute some.
+"""
+
+OF_ELEMENTS = {
+    "collective_inventory", "copy_census", "custom_call_inventory", "fusion_profile",
+    "instruction_neighbours", "live_timeline", "loop_memory",
+}  # fmt: skip
 
 SHORTENED = ("offloaded", "updates")
 """Assignments without their last part, which says who uses each value."""
 
-OTHERWISE_NAMED = ("by_hand", "cache", "tensorflow", "training", "graphs", "opcodes")
+OTHERWISE_NAMED = (
+    "in_full",
+    "by_hand",
+    "cache",
+    "tensorflow",
+    "training",
+    "graphs",
+    "opcodes",
+)
 """Inputs that are not named as dumps of today are."""
 
 ARCHIVES = [
     archive
     for archive in sorted([*DATA.rglob("*.tar.xz"), *DUMPS.rglob("*.tar.xz")])
-    if not any(word in str(archive) for word in COMPACT + SHORTENED + OTHERWISE_NAMED)
+    if not any(word in str(archive) for word in SHORTENED + OTHERWISE_NAMED)
 ]
 
 Rows: TypeAlias = Counter[tuple[object, ...]]
@@ -135,7 +151,7 @@ def test_archives(archive: Path, tmp_path: Path) -> None:
 @pytest.mark.shared
 @pytest.mark.parametrize(
     "archive",
-    [path for path in SHARED_ARCHIVES if not any(w in path.name for w in COMPACT)],
+    SHARED_ARCHIVES,
     ids=lambda path: f"{path.parent.name}-{path.name}",
 )
 def test_shared_archives(archive: Path, tmp_path: Path) -> None:
@@ -151,7 +167,8 @@ def test_large_programs(scale: int, tmp_path: Path) -> None:
 
 
 def assert_all_equal(source: Path, folder: Path) -> None:
-    """Compare all queries over one dump."""
+    """Compare all queries over one dump, as far as the oracle can read its texts."""
+    is_compact = any(word in str(source) for word in COMPACT)
     stage_as_one([source], folder / "dump")
     warehouse = folder / "warehouse.duckdb"
     ingest(
@@ -165,7 +182,8 @@ def assert_all_equal(source: Path, folder: Path) -> None:
     assert dump.modules
     with connect(warehouse) as connection:
         for entry in RECOMPUTED:
-            assert_equal(connection, entry, dump)
+            if not is_compact or entry.query not in OF_ELEMENTS:
+                assert_equal(connection, entry, dump)
 
 
 def assert_equal(

@@ -9,8 +9,9 @@ FROM (
 JOIN instructions AS i
   ON i.module_id = m.module_id
   AND i.computation_id = m.entry_computation_id
+JOIN sharding_splits() AS s USING (sharding)
 WHERE i.opcode = 'parameter'
-  AND i.sharding = '{replicated}'
+  AND s.shards = 1
   AND i.logical_bytes >= $least
 GROUP BY m.module_id
 ORDER BY m.module_id

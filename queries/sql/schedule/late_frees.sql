@@ -124,7 +124,7 @@ results AS (
   SELECT l.module_id, l.value_id, sum(r.size_bytes) AS result_bytes
   FROM (
     -- Several processes may have the same module.
-    SELECT DISTINCT module_id, value_id, reader_id, color FROM late
+    SELECT DISTINCT module_id, value_id, reader_id, late.color FROM late
   ) AS l
   JOIN tenants AS r
     ON r.module_id = l.module_id

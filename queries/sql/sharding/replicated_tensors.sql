@@ -2,10 +2,7 @@
 -- question: Which large parameters are replicated, or split into fewer shards
 --   than possible?
 -- definition: Entry parameters of modules with several partitions, by their
---   sharding. shards is the product of the device dimensions that split data
---   (without those of last_tile_dim_replicate and last_tile_dims; for named
---   axes, those in the dimension list); 1 for replicated and maximal.
---   device_bytes is the size of the allocation on one device, or of the shape
+--   sharding and its shards (sharding_splits). device_bytes is the size of the allocation on one device, or of the shape
 --   if there is no assignment; saving_bytes is the saving if there were as
 --   many shards as partitions. Shardings that do not describe data (manual,
 --   unknown) are left out.
@@ -47,61 +44,17 @@ WITH parameters AS (
     AND i.sharding IS NOT NULL
     AND n.num_partitions > 1
 ),
-parsed AS (
-  SELECT
-    *,
-    regexp_extract(sharding, 'devices=\[([0-9,]+)\]', 1) AS device_dimensions,
-    sharding LIKE '%last_tile_dim_replicate%' AS last_replicates,
-    regexp_extract(sharding, 'last_tile_dims=\{([^}]*)\}', 1) AS last_dims,
-    regexp_extract(sharding, '^\{mesh\[([^\]]*)\]', 1) AS mesh,
-    regexp_extract_all(
-      regexp_extract(sharding, '\[(\{.*\})\]', 1),
-      '''[^'']+''(:\([0-9]+\)[0-9]+)?'
-    ) AS axes
-  FROM parameters
-),
-counted AS (
-  SELECT
-    *,
-    CASE
-      WHEN sharding LIKE '{replicated%' OR sharding LIKE '{maximal%' THEN 1
-      WHEN device_dimensions <> '' THEN list_reduce(
-        list_transform(
-          string_split(device_dimensions, ',')[
-            :len(string_split(device_dimensions, ','))
-              - CASE WHEN last_replicates THEN 1 ELSE 0 END
-              - CASE WHEN last_dims = '' THEN 0
-                ELSE len(string_split(last_dims, ',')) END
-          ],
-          lambda x: CAST(x AS BIGINT)
-        ),
-        lambda x, y: x * y, CAST(1 AS HUGEINT)
-      )
-      WHEN mesh <> '' THEN list_reduce(
-        list_transform(axes, lambda axis: CASE
-          WHEN axis LIKE '%:(%'
-          THEN TRY_CAST(regexp_extract(axis, '\)([0-9]+)$', 1) AS BIGINT)
-          ELSE TRY_CAST(
-            regexp_extract(mesh, regexp_escape(axis) || '=([0-9]+)', 1)
-              AS BIGINT
-          )
-        END),
-        lambda x, y: x * y, CAST(1 AS HUGEINT)
-      )
-    END AS shards
-  FROM parsed
-),
 sized AS (
   SELECT
-    c.*, coalesce(a.size_bytes, c.logical_bytes) AS device_bytes
-  FROM counted AS c
+    p.*, c.shards, coalesce(a.size_bytes, p.logical_bytes) AS device_bytes
+  FROM parameters AS p
+  JOIN sharding_splits() AS c USING (sharding)
   LEFT JOIN (
     SELECT module_id, parameter_number, sum(size_bytes) AS size_bytes
     FROM allocations
     WHERE parameter_number IS NOT NULL
     GROUP BY module_id, parameter_number
   ) AS a USING (module_id, parameter_number)
-  WHERE c.shards IS NOT NULL
 )
 SELECT
   s.run_name AS run, s.program_name AS program, s.module_number, s.rank,

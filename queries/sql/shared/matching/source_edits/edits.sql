@@ -1,7 +1,7 @@
--- step: All edits, without what may only follow from another one, and with
---   shardings written shortly. Where arguments have other types, so have the
---   operations on them, unless their line was edited, too. What a loop
---   stacks, or takes from a stack, belongs to the loop or output.
+-- step: All edits, without what may only follow from another one. Where
+--   arguments have other types, so have the operations on them, unless their
+--   line was edited, too. What a loop stacks, or takes from a stack, belongs
+--   to the loop or output.
 -- grain: pair, edit
 WITH all_edits AS (
   FROM constant_edits
@@ -60,27 +60,13 @@ weighed AS (
     bool_or(e.change = 'output') OVER (PARTITION BY e.pair)
       AS has_other_outputs,
     bool_or(e.change IN ('output', 'loop')) OVER (PARTITION BY e.pair)
-      AS has_other_stacks,
-    CASE
-      WHEN NOT contains(e.change, 'shard')
-        THEN [e.base_text, e.candidate_text]
-      -- {devices=[2,1,2]<=[4] last_tile_dim_replicate} is 2x1, 2 copies.
-      ELSE list_transform([e.base_text, e.candidate_text], lambda t: CASE
-        WHEN contains(t, 'devices=')
-          THEN regexp_replace(regexp_replace(regexp_replace(t,
-            '^.*devices=\[([\d,]*),(\d+)\].*last_tile_dim_replicate.*$',
-            '\1, \2 copies'
-          ), '^.*devices=\[([\d,]+)\].*$', '\1'), ',(\d)', 'x\1', 'g')
-        ELSE trim(t, '{}')
-      END)
-    END AS texts
+      AS has_other_stacks
   FROM all_edits AS e
 )
 SELECT
   e.* EXCLUDE (
-    most_bytes, has_other_outputs, has_other_stacks, texts
+    most_bytes, has_other_outputs, has_other_stacks
   ) REPLACE (
-    e.texts[1] AS base_text, e.texts[2] AS candidate_text,
     CASE
       WHEN e.change = 'replaced' AND e.candidate_text IS NULL THEN 'removed'
       WHEN e.change = 'replaced' AND e.base_text IS NULL THEN 'added'

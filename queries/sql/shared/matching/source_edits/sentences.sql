@@ -36,6 +36,3 @@ LEFT JOIN LATERAL (
   ORDER BY c.place
   LIMIT 1
 ) AS r ON TRUE
--- Releases write one sharding in several ways.
-WHERE NOT contains(e.change, 'shard')
-  OR e.base_text IS DISTINCT FROM e.candidate_text

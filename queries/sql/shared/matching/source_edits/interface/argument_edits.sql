@@ -14,8 +14,9 @@ described AS (
 argument_pairs AS (
   SELECT
     b.pair, b.argument, b.number, b.is_donated AS base_donated,
-    c.is_donated AS candidate_donated, b.sharding AS base_sharding,
-    c.sharding AS candidate_sharding, c.logical_bytes
+    c.is_donated AS candidate_donated,
+    coalesce(b.sharding, 'replicated') AS base_sharding,
+    coalesce(c.sharding, 'replicated') AS candidate_sharding, c.logical_bytes
   FROM described AS b
   JOIN described AS c USING (pair, argument)
   WHERE NOT b.is_candidate
@@ -42,6 +43,5 @@ FROM argument_pairs AS a
 SEMI JOIN (
   SELECT pair FROM programs WHERE has_same_partitions
 ) AS p USING (pair)
-WHERE coalesce(a.base_sharding, '{replicated}')
-  <> coalesce(a.candidate_sharding, '{replicated}')
+WHERE a.base_sharding <> a.candidate_sharding
 GROUP BY ALL

@@ -1,9 +1,11 @@
--- step: What instructions of one form have in common.
+-- step: What instructions of one form have in common; releases print one
+--   sharding in different ways.
 -- grain: form
 SELECT
   f.form_id, f.opcode, f.op_name, f.element_type,
   regexp_extract(f.shape, '\[[^\]]*\]') AS dims,
-  regexp_replace(f.shape, '\{[^}]*\}', '', 'g') AS shape, f.sharding,
+  regexp_replace(f.shape, '\{[^}]*\}', '', 'g') AS shape,
+  coalesce(s.split, f.sharding) AS sharding,
   f.custom_call_target AS target, f.parameter_number, f.logical_bytes,
   f.literal,
   CASE
@@ -16,3 +18,4 @@ SELECT
   END AS tuple_index
 FROM (SELECT DISTINCT form_id FROM program_instructions)
 JOIN store.instruction_forms AS f USING (form_id)
+LEFT JOIN sharding_splits() AS s USING (sharding)
