@@ -9,7 +9,8 @@ import pytest
 
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
-from hlodb.queries.catalogue import Query, load_catalogue
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.query import Query
 from hlodb.queries.renewal import renew_macros
 from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
