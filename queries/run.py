@@ -12,7 +12,7 @@ from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
 from hlodb.queries.compose import compose_query, compose_text
 from hlodb.queries.query import Parameter, Query
 from hlodb.queries.result import Result, plain_column
-from hlodb.queries.sql_text import code_tokens
+from hlodb.queries.sql_text import parameter_names
 from hlodb.schema.connection import Connection, DatabaseError
 from hlodb.schema.harmless import require_harmless
 from hlodb.text import nearest, not_held
@@ -121,11 +121,11 @@ def composed(
 
 def bound(statement: str, parameters: Mapping[str, Value]) -> dict[str, Value]:
     """Return the values to bind to a statement of `composed`: those that it reads."""
-    read = {token for _, token in code_tokens(statement) if token[0] == "$"}
+    read = parameter_names(statement)
     return {
         name: json.dumps(value) if isinstance(value, list) else value
         for name, value in parameters.items()
-        if f"${name}" in read
+        if name in read
     }
 
 

@@ -13,6 +13,11 @@ _TOKEN = re.compile(
 )
 """Blanks and comments, and the token after them: empty at the end."""
 
+_PARAMETER = re.compile(
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|\$([A-Za-z_]\w*)", re.DOTALL
+)
+"""A parameter, or what may hold its like: a text, a quoted name or a comment."""
+
 BEFORE_SOURCES = ("FROM", "JOIN", "LATERAL")
 
 
@@ -37,6 +42,11 @@ def code_tokens(sql: str) -> tuple[tuple[int, str], ...]:
             found.append((line, token))
         line += token.count("\n")
     return tuple(found)
+
+
+def parameter_names(sql: str) -> set[str]:
+    """Return the names of the parameters that `sql` reads."""
+    return set(filter(None, _PARAMETER.findall(sql)))
 
 
 @cache

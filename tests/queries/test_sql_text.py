@@ -12,6 +12,7 @@ from hlodb.queries.sql_text import (
     code_tokens,
     macro_body,
     parameter_faults,
+    parameter_names,
     source_names,
 )
 
@@ -26,6 +27,11 @@ def test_tokens_skip_comments_and_keep_strings() -> None:
         (2, "FROM"),
         (2, "$run"),
     ]
+
+
+def test_names_of_parameters() -> None:
+    sql = "SELECT '$a''$b', \"$c\", $d -- $e\n/* $f\n */ FROM $run WHERE x = $d - 1"
+    assert parameter_names(sql) == {"d", "run"}
 
 
 def test_source_names() -> None:

@@ -14,7 +14,13 @@ MANY = pytest.param(6, 4, id="many", marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize(("rounds", "writers"), [SOME, MANY])
-@pytest.mark.parametrize("existing", [False, True], ids=["new", "existing"])
+@pytest.mark.parametrize(
+    "existing",
+    [
+        pytest.param(False, id="new"),
+        pytest.param(True, id="existing", marks=pytest.mark.slow),
+    ],
+)
 def test_writers_that_begin_together(
     existing: bool, rounds: int, writers: int, tmp_path: Path
 ) -> None:

@@ -258,6 +258,7 @@ def test_objects_with_names_of_their_own_are_used(
     assert "seeds" in capfd.readouterr().out
 
 
+@pytest.mark.slow
 def test_objects_aside_are_not_reached_by_their_full_names(
     sound: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -278,6 +279,7 @@ def test_objects_aside_are_not_reached_by_their_full_names(
     assert capfd.readouterr().out == ""
 
 
+@pytest.mark.slow
 def test_a_writer_names_what_was_in_its_way(
     sound: Path,
     tmp_path: Path,

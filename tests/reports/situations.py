@@ -190,12 +190,19 @@ SITUATIONS = {
 }
 
 FURTHER = {
+    "all_waived",
     "back_and_worse",
+    "budget_failed",
     "budget_waived",
+    "changed_inputs",
+    "consistency_failure",
     "fixed",
+    "new_program",
     "noise_outside",
+    "other_device",
     "recovered_program",
     "still_missing",
+    "still_there",
     "ties",
     "unsound_night",
     "waiver_expired",

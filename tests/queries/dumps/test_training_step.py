@@ -76,6 +76,7 @@ def test_readers_tell_state_from_weights_on_a_cpu(
     assert not any(role == "unclassified" for role, _ in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layers", [3, 4])
 def test_readers_within_fusions_tell_state_from_weights_on_a_tpu(
     warehouse: Warehouse, layers: int

@@ -143,6 +143,7 @@ def test_branches_loops_and_fusions_in_fusions_count_as_xla_counts(
         assert 0.99 * flop <= found[program] <= flop, program
 
 
+@pytest.mark.slow
 def test_whole_programs_have_the_work_of_all_they_call(gold_warehouse: Path) -> None:
     """These have no conditional: each product counts once, in whatever it is."""
     with connect(gold_warehouse) as connection:

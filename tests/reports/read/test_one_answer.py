@@ -420,6 +420,7 @@ def rows_of(path: Path, query: str, **more: Any) -> list[Row]:
         return list(run_query(connection, query, asked).dicts())
 
 
+@pytest.mark.slow
 def test_a_renamed_program_is_followed_everywhere(renamed: Path) -> None:
     report = told(report_json(renamed, "A", "B", Settings(), "report"))
     rows = {row["program"]: row for row in rows_of(renamed, "peak_regressions")}
