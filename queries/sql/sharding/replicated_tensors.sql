@@ -2,10 +2,10 @@
 -- question: Which large parameters are replicated, or split into fewer shards
 --   than possible?
 -- definition: Entry parameters of modules with several partitions, by their
---   sharding and its shards (sharding_splits). device_bytes is the size of the allocation on one device, or of the shape
---   if there is no assignment; saving_bytes is the saving if there were as
---   many shards as partitions. Shardings that do not describe data (manual,
---   unknown) are left out.
+--   sharding and its shards (sharding_splits). device_bytes is the size of
+--   the allocation on one device, or of the shape if there is no assignment;
+--   saving_bytes is the saving if there were as many shards as partitions.
+--   Shardings that do not describe data (manual, unknown) are left out.
 -- grain: module occurrence, parameter
 -- leading: program, op_name, saving_bytes, device_bytes, sharding, partitions,
 --   shape

@@ -15,8 +15,9 @@
 WITH printed AS (
   SELECT
     sharding,
-    regexp_extract(sharding, '^\{(?:mesh\[[^\]]*\], )?(replicated|maximal)[^=]', 1)
-      AS whole,
+    regexp_extract(
+      sharding, '^\{(?:mesh\[[^\]]*\], )?(replicated|maximal)[^=]', 1
+    ) AS whole,
     regexp_extract(sharding, 'devices=\[([0-9,]+)\]', 1) AS tile_text,
     CASE WHEN sharding LIKE '%last_tile_dim_replicate%' THEN 1 ELSE
       len(regexp_extract_all(
@@ -24,7 +25,8 @@ WITH printed AS (
       ))
     END AS last_tiles,
     regexp_extract(sharding, '^\{mesh\[([^\]]*)\]', 1) AS mesh,
-    regexp_extract(sharding, '^\{mesh\[[^\]]*\].*? \[(\{.*\})\]', 1) AS axis_text
+    regexp_extract(sharding, '^\{mesh\[[^\]]*\].*? \[(\{.*\})\]', 1)
+      AS axis_text
   FROM (
     SELECT DISTINCT sharding
     FROM store.instruction_forms
