@@ -160,7 +160,8 @@ def command(
 
     If other processes lock the warehouse for longer than the time-out, the dump is
     staged beside it (exit code 5). The next ingest, with or without PATH, absorbs it.
-    Exit code 3: everything was rejected. Exit code 2: PATH is no dump.
+    Exit code 3: something was rejected, and no module was loaded. Exit code 2: PATH is
+    no dump.
     """
     if not (paths or retry_rejects or staging_folder(db).is_dir()):
         raise UsageError("pass a PATH: no dump is staged beside the warehouse")

@@ -5,15 +5,17 @@ python -m tests.reliability.hostile_page
 
 from __future__ import annotations
 
+import io
 import re
 import tempfile
 from collections import Counter
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
-from hlodb.errors import HlodbError
-from hlodb.ingest.load.run_records import RunRequest
-from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.cli import main
+from hlodb.errors import UsageError
 from hlodb.schema.warehouse import connect
 from tests.conftest import REPOSITORY
 from tests.reliability.hostile import INPUTS
@@ -26,37 +28,43 @@ _PREFACE = Path(__file__).with_name("hostile_preface.md")
 
 
 class Outcome(NamedTuple):
-    """What an input came to: rows of `rejects`, or the error of the command."""
+    """What an input came to: exit code, rows of `rejects`, or the command's error."""
 
     exit_code: int
     rejects: list[tuple[str, str, str]]
 
 
 def outcomes() -> dict[str, Outcome]:
-    """Ingest every input as a run of its own; give what each came to."""
+    """Carry out `hlodb ingest` on every input; return what each came to."""
     found: dict[str, Outcome] = {}
     with tempfile.TemporaryDirectory() as folder:
         db = Path(folder) / "w.duckdb"
         for number, (name, make) in enumerate(INPUTS.items()):
             below = Path(folder) / str(number)
             below.mkdir()
-            path = make(below)
-            request = RunRequest(name=name)
-            try:
-                ingest([str(path)], db, request=request, limits=LIMITS, jobs=1)
-                found[name] = Outcome(0, [])
-            except HlodbError as error:
-                message = str(error).replace(str(below), "…")
-                found[name] = Outcome(error.exit_code, [("", "", message)])
+            code, said = ingested(make(below), db, name)
+            # Whoever has a run has rows of it; of the others the error is all there is.
+            error = ("", "", said.replace(str(below), "…"))
+            found[name] = Outcome(code, [error] if code == UsageError.exit_code else [])
         with connect(db) as connection:
             rows = connection.execute(
                 "SELECT r.name, path, code, message"
                 " FROM rejects JOIN runs AS r USING (run_id) ORDER BY ALL"
             ).fetchall()
     for name, *reject in rows:
-        known = found[name].rejects
-        found[name] = Outcome(3, [*known, (reject[0], reject[1], reject[2])])
+        found[name].rejects.append((reject[0], reject[1], reject[2]))
     return found
+
+
+def ingested(path: Path, db: Path, name: str) -> tuple[int, str]:
+    """Ingest an input as a run of its own; return the exit code and the last words."""
+    limits = [f"--limit={limit}={value}" for limit, value in asdict(LIMITS).items()]
+    options = ["--run", name, "--db", str(db), "--jobs", "1", *limits]
+    printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    said = io.StringIO()
+    with redirect_stdout(printed), redirect_stderr(said):
+        code = main(["ingest", str(path), *options])
+    return code, said.getvalue().splitlines()[-1].removeprefix("hlodb: ")
 
 
 def page(found: dict[str, Outcome]) -> str:

@@ -6,8 +6,13 @@ import json
 import os
 import re
 import shutil
+import sys
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import fromstring
 
 import pytest
@@ -15,6 +20,9 @@ import pytest
 from hlodb.cli import main
 from hlodb.commands.ingest import parse_limits
 from hlodb.errors import UsageError
+from hlodb.ingest.formats.proto import broken_messages
+from hlodb.ingest.records import MOST_KEPT
+from hlodb.ingest.sources.discover import discover
 from hlodb.ingest.sources.limits import Limits
 from hlodb.schema.warehouse import connect
 from tests.ingest.dumps import write
@@ -47,6 +55,20 @@ def test_the_page_is_what_happens() -> None:
     assert page(outcomes()) == PAGE.read_text(encoding="utf-8")
 
 
+def test_the_page_has_the_limits() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    named = dict(re.findall(r"`([a-z_]+)` \(([0-9,]+[MG]?)\b", text))
+    amounts = {name: value.replace(",", "") for name, value in named.items()}
+    limits = parse_limits([f"{name}={value}" for name, value in amounts.items()])
+    assert (amounts.keys(), limits) == (asdict(Limits()).keys(), Limits())
+    fixed = (f"{MOST_KEPT:,} rejects", "64 MiB and 8 times its size")
+    assert [part for part in fixed if part not in text] == []
+    needed = {
+        name: vars(broken_messages)[name] for name in ("_FREE_BYTES", "_MOST_TIMES")
+    }
+    assert needed == {"_FREE_BYTES": 64 << 20, "_MOST_TIMES": 8}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", LIMITS_THAT_REFUSE)
 def test_every_limit_can_be_set_and_refuses(limit: str, tmp_path: Path) -> None:
@@ -63,6 +85,48 @@ def refusals(dump: str, db: Path, options: list[str]) -> int:
         rows = connection.execute("SELECT count(*) FROM rejects WHERE code = 'refused'")
         [(count,)] = rows.fetchall()
     return int(count)
+
+
+@pytest.fixture
+def opened() -> Iterator[list[tuple[str, bool]]]:
+    """Return what this process opens meanwhile, and whether it is for writing."""
+    found: list[tuple[str, bool]] = []
+    is_watching = True
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if is_watching and event == "open" and isinstance(arguments[0], str | bytes):
+            writing = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+            path, _, flags = arguments
+            found.append((os.fsdecode(path), bool((flags or 0) & writing)))
+
+    # It cannot be removed.
+    sys.addaudithook(hook)
+    yield found
+    is_watching = False
+
+
+def is_plain(path: str) -> bool:
+    return os.path.isfile(path) or os.path.isdir(path)
+
+
+def test_nothing_is_unpacked_and_no_device_is_opened(
+    tmp_path: Path, opened: list[tuple[str, bool]]
+) -> None:
+    """Modules of Python, which are loaded and compiled when needed, are left out."""
+    for number, (name, make) in enumerate(INPUTS.items()):
+        below = tmp_path / str(number)
+        below.mkdir()
+        dump = make(below)
+        before, start = {*below.rglob("*")}, len(opened)
+        with suppress(UsageError):
+            for source in discover([str(dump)], limits=LIMITS):
+                deque(source.units(), maxlen=0)
+        paths = {path for path, _ in opened[start:] if "__pycache__" not in path}
+        written = {path for path, is_writing in opened[start:] if is_writing}
+        assert {path for path in written if "__pycache__" not in path} == set(), name
+        assert [p for p in paths if os.path.exists(p) and not is_plain(p)] == [], name
+        assert {*below.rglob("*")} == before, name
+    assert sum(path.startswith(str(tmp_path)) for path, _ in opened) > 100
 
 
 HOSTILE = "a'b\"c|d<script>alert(1)</script>\u202eevil\x1b[31m`x`"

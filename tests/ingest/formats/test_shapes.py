@@ -45,5 +45,10 @@ def test_no_shape(text: str) -> None:
     assert parse_shape(text) is None
 
 
+def test_tuples_may_nest_100_deep() -> None:
+    assert parse_shape("(" * 100 + "f32[]" + ")" * 100) is not None
+    assert parse_shape("(" * 101 + "f32[]" + ")" * 101) is None
+
+
 def test_layouts_vanish() -> None:
     assert without_layout("(f32[2]{0:T(8)}, /*index=5*/s32[])") == "(f32[2],s32[])"

@@ -562,3 +562,17 @@ def test_any_order_of_lines(lines: list[str]) -> None:
     assert sorted(report.line for report in log.reports) == [
         report.line for report in log.reports
     ]
+
+
+def test_lines_of_reports_are_read_up_to_a_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = ["E0605 a.cc:1] RESOURCE_EXHAUSTED: Out of memory allocating 4 bytes."] * 9
+    monkeypatch.setattr("hlodb.ingest.formats.logs.oom_log._MOST_LINES", 5)
+    log = parse_oom_log("\n".join(lines))
+    assert max(report.line for report in log.reports) <= 5
+    assert [(reject.line, reject.code) for reject in log.rejects] == [(6, "more")]
+    assert log.rejects[0].message == (
+        "a log is read up to 250,000 lines around such reports, of 100,000 ranks; those"
+        " from here on are not"
+    )

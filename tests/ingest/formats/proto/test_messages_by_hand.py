@@ -143,6 +143,22 @@ def test_computations_nested_thousands_deep_do_not_overflow() -> None:
     assert parsed.module.computations[-1].is_entry
 
 
+def test_tuples_of_a_message_may_nest_100_deep() -> None:
+    def shape_of(depth: int) -> str:
+        message = small(["parameter"])
+        shape = ShapeProto(element_type=11)  # F32
+        for _ in range(depth):
+            shape = ShapeProto(element_type=13, tuple_shapes=[shape])
+        [computation] = message.hlo_module.computations
+        computation.instructions[0].shape = shape.SerializeToString()
+        module = parse_hlo_proto(message.SerializeToString()).module
+        assert module is not None
+        return module.instructions[0].shape
+
+    assert shape_of(100) == "(" * 100 + "f32[]" + ")" * 100
+    assert shape_of(101) == "invalid[]"
+
+
 def test_a_huge_empty_constant_is_elided() -> None:
     message = small(["constant"])
     literal = (
