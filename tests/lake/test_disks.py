@@ -91,6 +91,28 @@ def test_commands_on_a_full_disk(
     assert found == [("a",), ("b",)]
 
 
+def test_writing_to_a_file_on_a_full_disk(
+    small_disk: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    db = small_disk / "runs.duckdb"
+    assert main(["ingest", BEFORE, "--run", "a", "--db", str(db)]) == 0
+    before = content(db)
+    fill = fill_up(small_disk)
+    capfd.readouterr()
+    for command in (
+        ["ingest", AFTER, "--run", "b"],
+        ["rm", "a"],
+        ["prune", "--keep", "0"],
+    ):
+        assert main([*command, "--db", str(db)]) == 5, command
+        assert capfd.readouterr().err == (
+            f"hlodb: cannot use {db}: the disk is full; make room there and try again\n"
+        )
+        assert content(db) == before
+    fill.unlink()
+    assert main(["ingest", AFTER, "--run", "b", "--db", str(db)]) == 0
+
+
 @pytest.mark.parametrize("name", ["runs.lake", "runs.duckdb"])
 def test_compacting_on_a_full_disk_loses_nothing(
     name: str, small_disk: Path, capfd: pytest.CaptureFixture[str]

@@ -8,6 +8,7 @@ it happens.
 from __future__ import annotations
 
 import ctypes
+import logging
 import multiprocessing
 import os
 import resource
@@ -242,6 +243,30 @@ class _Watched:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def tell(said: SimpleQueue[str], work: Callable[..., None], *arguments: Any) -> None:
+    """Do `work`; put its error and its warnings, a line each."""
+    lines = _Lines()
+    logging.getLogger("hlodb").addHandler(lines)
+    try:
+        work(*arguments)
+    except HlodbError as error:
+        lines.found.append(str(error))
+        raise
+    finally:
+        said.put("\n".join(lines.found))
+
+
+class _Lines(logging.Handler):
+    """Keeps what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.found.append(record.getMessage())
 
 
 def lose_a_worker(paths: Sequence[str], database: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -91,31 +92,68 @@ def test_permission_withdrawn_on_the_way(share: float, trial: Trial) -> None:
     assert without_permission(trial, int(share * moments)) == []
 
 
+@pytest.mark.parametrize(
+    ("work", "given", "reason"),
+    [
+        (
+            children.ingest_with_quota,
+            20_000,
+            "it may not grow any further (a quota or limit)",
+        ),
+        (children.ingest_without_permission, 1, "no permission; ask its owner"),
+    ],
+)
+def test_what_ended_an_ingest_is_told(
+    work: Callable[..., None], given: int, reason: str, trial: Trial, tmp_path: Path
+) -> None:
+    db = Path(shutil.copy(trial.before, tmp_path))
+    said = children.context().SimpleQueue()
+    code = children.run(children.tell, said, work, [str(trial.dump)], db, given)
+    text = said.get()
+    assert (code, reason in text) == (5, True), text
+    tmp_path.chmod(0o755)
+    assert trial.compare(db, trial.before) == []
+
+
 @shares(0.7, 0.2)
 def test_every_file_broken_off(share: float, trial: Trial) -> None:
     assert break_off(trial, share) == []
 
 
-def test_a_killed_worker_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    code = children.run(children.lose_a_worker, [str(DATA / "seeds")], tmp_path / "w")
-    assert code == children.INTERNAL_ERROR
+def test_a_killed_worker_is_told(trial: Trial, tmp_path: Path) -> None:
+    db = Path(shutil.copy(trial.before, tmp_path))
+    said = children.context().SimpleQueue()
+    work = (children.lose_a_worker, [str(trial.dump)], db)
+    assert children.run(children.tell, said, *work) == children.INTERNAL_ERROR
+    assert said.get() == (
+        "a worker process was killed, mostly for want of memory: try fewer --jobs. What"
+        " is stored is whole, and ingesting again completes it"
+    )
+    assert trial.compare(db, trial.before) == []
 
 
-@pytest.mark.parametrize(("number", "code"), [(1, errno.ENOMEM), (2, errno.EAGAIN)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(1, errno.ENOMEM), (2, errno.EAGAIN), (3, errno.EMFILE)],
+)
 def test_a_worker_that_cannot_be_started(
     trial: Trial, tmp_path: Path, number: int, code: int
 ) -> None:
     """This process parses in its place: nobody waits for a worker without work."""
-    db, whole = tmp_path / "w.duckdb", tmp_path / "whole.duckdb"
+    db, said = tmp_path / "w.duckdb", children.context().SimpleQueue()
     paths = [str(trial.dump)]
     work = children.ingest_without_worker
-    process = children.start(work, paths, db, number, code)
+    process = children.start(children.tell, said, work, paths, db, number, code)
     process.join(_PATIENCE_SECONDS)
     is_over = not process.is_alive()
     process.kill()
     assert (is_over, process.exitcode) == (True, 0)
+    assert said.get() == (
+        f"no worker process can be started ({os.strerror(code)}): this process parses,"
+        " which takes longer. Raise the limit of processes, memory or open files, or"
+        " pass --jobs 1"
+    )
+    whole = tmp_path / "whole.duckdb"
     ingest(paths, whole)
     assert trial.compare(db, whole) == []
 
