@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from hlodb.ingest.pipeline.ingest import ingest
-from tests.conftest import DATA
 from tests.reliability import children, tasks
 from tests.reliability.trials import (
     Trial,

@@ -12,6 +12,8 @@ import pytest
 
 from hlodb.cli import COMMANDS
 from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.ingest.pipeline.workers import Units
+from hlodb.ingest.tables.batch import BatchResult, parse_batch
 from tests.conftest import DATA, DUMPS, REPOSITORY
 from tests.reliability.openings import descriptors
 
@@ -90,6 +92,26 @@ def test_an_older_warehouse_is_migrated_without_a_second_descriptor(
     codes, noticed = carry_out(tmp_path, "runs", "migrate --dry-run")
     # No script leads from version 0 to 1: the copy was made, and nothing was changed.
     assert (codes, noticed) == ([5, 5], "")
+
+
+def test_nothing_is_open_while_a_dump_is_read_and_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = tmp_path / "w.duckdb"
+    ingest([str(DATA / "seeds")], db, jobs=1)
+    found = []
+
+    def parse(units: Units) -> BatchResult:
+        found.append(descriptors(db))
+        return parse_batch(units)
+
+    monkeypatch.setattr("hlodb.ingest.pipeline.workers.parse_batch", parse)
+    monkeypatch.setattr("hlodb.ingest.tables.batch.BATCH_BYTES", 10_000)
+    monkeypatch.setattr("hlodb.ingest.tables.batch.UNIT_BYTES", 0)
+    monkeypatch.setattr("hlodb.ingest.pipeline.store.FLUSH_BYTES", 25_000)
+    ingest([str(MOVED)], db, jobs=1)
+    assert len(found) > 3
+    assert {*found} == {0}
 
 
 def test_a_second_descriptor_is_noticed(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from hlodb.cli import main
 from hlodb.errors import UsageError, WarehouseError, WarehouseLocked
 from hlodb.ingest.load.delete import forget_run
 from hlodb.ingest.load.run_records import RunRequest, RunSummary
@@ -23,7 +24,9 @@ from hlodb.ingest.pipeline.staging_folder import staging_folder
 from hlodb.ingest.pipeline.store import Store
 from hlodb.ingest.sources.discover import discover
 from hlodb.ingest.tables.batch import BatchResult
-from hlodb.schema.waiting import lock_timeout
+from hlodb.schema import waiting
+from hlodb.schema.backup import back_up
+from hlodb.schema.waiting import hold_still, lock_timeout
 from hlodb.schema.warehouse import connect, open_connection, transaction
 from tests.conftest import DATA
 from tests.reliability import children
@@ -242,12 +245,60 @@ def test_readers_wait_for_a_writer(tmp_path: Path) -> None:
 def test_waiting_is_told_once(
     held: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert (lock_timeout(), waiting.REPORT_AFTER_SECONDS) == (60, 2)
+    assert main(["runs", "--lock-timeout", "0", "--db", str(held)]) == 5
     monkeypatch.setattr("hlodb.schema.waiting.REPORT_AFTER_SECONDS", 0.0)
     with pytest.raises(WarehouseLocked):
         open_connection(held, timeout_seconds=0.2)
     [message] = caplog.messages
     assert message.startswith(f"{held} is locked by ")
     assert message.endswith("; waiting for up to 0 s")
+
+
+def test_an_ingest_that_is_kept_out_ends_with_5(
+    held: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    dump = write_dump(tmp_path / "dump", 7)
+    options = ["--db", str(held), "--lock-timeout", "0"]
+    assert main(["ingest", str(dump), *options]) == 5
+    assert f"(PID {(tmp_path / 'holder').read_text()})" in capfd.readouterr().err
+    [package] = staging_folder(held).iterdir()
+    assert package.name.startswith("dump-")
+
+
+def test_the_lock_file_is_empty_and_may_be_deleted(tmp_path: Path) -> None:
+    db, lock = tmp_path / "w.duckdb", tmp_path / "w.duckdb.lock"
+    for number in range(2):
+        ingest([str(write_dump(tmp_path / f"{number}", number))], db)
+        assert lock.read_bytes() == b""
+        lock.unlink()
+    assert run_names(db) == ["0", "1"]
+
+
+def test_writers_wait_for_a_copy_and_readers_do_not(tmp_path: Path) -> None:
+    db, dumps = tmp_path / "w.duckdb", tmp_path / "dumps"
+    make_dumps(dumps, 1, 1)
+    ingest([SEEDS], db)
+    reading = [sys.executable, "-m", "hlodb", "runs", "--lock-timeout", "0"]
+    with hold_still(db, 0):
+        assert write_together(dumps, db, 1, 1, timeout_seconds=0) == [
+            children.LOCKED_OUT
+        ]
+        done = subprocess.run([*reading, "--db", db], capture_output=True, check=False)
+    assert done.returncode == 0
+    assert run_names(db) == ["seeds"]
+
+
+def test_a_reader_keeps_the_copy_that_is_replaced(tmp_path: Path) -> None:
+    db, copy = tmp_path / "w.duckdb", tmp_path / "latest.duckdb"
+    ingest([SEEDS], db)
+    back_up(db, copy)
+    ingest([str(write_dump(tmp_path / "more", 1))], db)
+    with connect(copy) as connection:
+        back_up(db, copy, replace=True)
+        rows = connection.execute("SELECT name FROM runs ORDER BY name").fetchall()
+    assert rows == [("seeds",)]
+    assert run_names(copy) == ["more", "seeds"]
 
 
 def test_the_cli_of_duckdb_has_it_open(tmp_path: Path) -> None:

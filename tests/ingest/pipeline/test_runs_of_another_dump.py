@@ -118,6 +118,27 @@ def test_ranks_that_come_one_by_one(tmp_path: Path) -> None:
     assert found == [("job", 0, 2), ("job", 1, 2), ("job", 2, 2)]
 
 
+def test_flags_and_timings_are_those_of_the_part_that_came_last(
+    tmp_path: Path,
+) -> None:
+    db = tmp_path / "w.duckdb"
+    for rank in (0, 1):
+        folder = tmp_path / f"host{rank}" / f"rank_{rank}"
+        part_of_before(folder, SEED)
+        name = "module_0001.jit_threefry_seed"
+        (folder / f"{name}.debug_options").write_text(f"xla_flag_{rank}: true\n")
+        (folder / f"{name}.metadata.textproto").write_text(
+            f'pass_metadata {{ pass_id: 1 pass_name: "pass_{rank}" }}\n'
+        )
+        load(db, folder.parent, name="job")
+    with connect(db) as connection:
+        flags = connection.execute(
+            "SELECT name FROM compiler_flags WHERE name LIKE 'xla_flag%'"
+        ).fetchall()
+        passes = connection.execute("SELECT pass_name FROM passes").fetchall()
+    assert (flags, passes) == ([("xla_flag_1",)], [("pass_1",)])
+
+
 @pytest.mark.slow
 def test_files_of_a_folder_named_one_by_one(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
