@@ -80,8 +80,8 @@ def _macro_parameters(
 ) -> dict[str, list[str]]:
     """Return the parameters of each table macro that this database itself holds."""
     rows = connection.execute(
-        "SELECT function_name, parameters FROM duckdb_functions()"
+        "SELECT function_name, parameters FROM system.main.duckdb_functions()"
         " WHERE function_type = 'table_macro'"
-        " AND database_name = current_database() AND schema_name = 'main'"
+        " AND database_name = system.main.current_database() AND schema_name = 'main'"
     ).fetchall()
     return dict(rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 import duckdb
 import pytest
 
-from hlodb.cli import main
+from hlodb.cli import COMMANDS, main
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.renewal import renew_macros
 from tests.conftest import DATA, REPOSITORY, Made
@@ -185,6 +186,10 @@ def test_no_command_leaves_the_warehouse(
     assert len(outcomes_of(place)) == len(strangers.COMMANDS)
 
 
+def test_every_command_is_carried_out() -> None:
+    assert {name for name, *_ in strangers.COMMANDS} == COMMANDS.keys() - {"schema"}
+
+
 @pytest.mark.slow
 def test_the_traced_names(asked: Asked) -> None:
     """The names by which a file could get between hlodb and DuckDB are among them."""
@@ -254,8 +259,43 @@ def test_objects_with_names_of_their_own_are_used(
     assert main(["ingest", str(DATA / "seeds"), "--db", str(own)]) == 0
     assert main(["compact", "--db", str(own)]) == 0
     capfd.readouterr()
-    assert main(["sql", "FROM run_names", "--format", "csv", "--db", str(own)]) == 0
-    assert "seeds" in capfd.readouterr().out
+    copy = tmp_path / "copy.duckdb"
+    assert main(["backup", str(copy), "--db", str(own)]) == 0
+    sql = "SELECT name, mib(1048576) FROM run_names"
+    for path in (own, copy):
+        capfd.readouterr()
+        assert main(["sql", sql, "--format", "csv", "--db", str(path)]) == 0
+        assert "seeds,1.0" in capfd.readouterr().out
+
+
+def test_another_text_of_a_query_that_reads_the_file_alone_is_not_noticed(
+    sound: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.duckdb"
+    shutil.copyfile(sound, other)
+    with duckdb.connect(str(other)) as connection:
+        connection.execute(
+            "CREATE OR REPLACE MACRO run_list() AS TABLE SELECT 'x' AS run FROM runs"
+        )
+    sql = "SELECT run FROM run_list()"
+    assert main(["sql", sql, "--format", "csv", "--db", str(other)]) == 0
+    assert capfd.readouterr() == ("run\nx\nx\n", "")
+
+
+def test_names_of_duckdb_are_asked_for_in_full() -> None:
+    """A file cannot define what `system.main` names."""
+    called = re.compile(
+        r"(?<!system\.main\.)\b(current_database|current_setting|duckdb_\w+)\s*\("
+    )
+    rooms = ("hlodb", "ingest", "queries", "schema")
+    found = {
+        f"{path.relative_to(REPOSITORY)}: {match[1]}"
+        for room in rooms
+        for path in (REPOSITORY / room).rglob("*")
+        if path.suffix in (".py", ".sql")
+        for match in called.finditer(path.read_text(encoding="utf-8"))
+    }
+    assert found == set()
 
 
 @pytest.mark.slow

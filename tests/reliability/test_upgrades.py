@@ -76,6 +76,16 @@ def test_an_older_one_is_refused_until_it_is_migrated(old: Path) -> None:
     ]
 
 
+def test_tables_and_views_of_ones_own_stay(old: Path) -> None:
+    with duckdb.connect(str(old)) as connection:
+        connection.execute("CREATE TABLE mine AS SELECT 1 AS x")
+        connection.execute("CREATE VIEW run_names AS SELECT name FROM runs")
+    migrate(old, steps=LAST_STEP)
+    with connect(old) as connection:
+        mine = connection.execute("SELECT x, name FROM mine, run_names").fetchall()
+    assert mine == [(1, "seeds")]
+
+
 def test_a_log_beside_the_old_one_is_not_lost(old: Path) -> None:
     """A writer died after its commit: what it wrote is in the log only."""
     log, bytes_before = Path(f"{old}.wal"), old.read_bytes()

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from hlodb.cli import main
+from hlodb.cli import COMMANDS, main
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.schema.foreign import found_tables
 from hlodb.schema.stored import stored_tables
@@ -38,6 +38,10 @@ def test_the_tables_of_a_file_are_the_declared_ones(sound: Path) -> None:
             "table passes has columns of another type",
         ),
         ("DROP TABLE rejects", "there is no table rejects"),
+        (
+            "DROP TABLE rejects; CREATE VIEW rejects AS SELECT 1 AS x",
+            "there is no table rejects",
+        ),
     ],
 )
 def test_other_tables_under_the_same_number(
@@ -51,7 +55,7 @@ def test_other_tables_under_the_same_number(
     shutil.copyfile(sound, db)
     with duckdb.connect(str(db)) as connection:
         connection.execute(change)
-    for command in (
+    commands = (
         ["explain", "--run", "seeds"],
         ["migrate"],
         ["report"],
@@ -60,8 +64,20 @@ def test_other_tables_under_the_same_number(
         ["compact"],
         ["check"],
         ["rm", "seeds"],
-    ):
-        assert main([*command, "--db", str(db)]) == 5, command
+        ["runs"],
+        ["modules"],
+        ["query", "run_list"],
+        ["sql", "FROM runs"],
+        ["diff", "seeds", "seeds"],
+        ["fit"],
+        ["triage"],
+        ["prune", "--keep", "1"],
+        ["lake", "pack", str(db), str(tmp_path / "w.lake")],
+    )
+    assert {command for command, *_ in commands} == COMMANDS.keys() - {"schema"}
+    for command in commands:
+        named = [] if command[0] == "lake" else ["--db", str(db)]
+        assert main([*command, *named]) == 5, command
         output = capfd.readouterr()
         assert output.out == ""
         assert output.err.startswith(
