@@ -60,6 +60,36 @@ def test_other_tasks_killed_on_the_way(name: str, share: float, tmp_path: Path) 
     assert tasks.die_during(begun, moment) == [], f"at {moment} of {moments}"
 
 
+@pytest.mark.parametrize("name", ["backup", "compact", "migrate", "stage"])
+def test_what_takes_a_name_is_on_the_disk(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file or folder is flushed before it is renamed, its directory afterwards."""
+    begun = tasks.begin(name, tmp_path)
+    done: list[tuple[str, Path]] = []
+
+    def flush(descriptor: int) -> None:
+        done.append(("flush", Path(os.readlink(f"/proc/self/fd/{descriptor}"))))
+
+    def renaming(rename: Callable[..., None]) -> Callable[..., None]:
+        def renamed(source: Path, destination: Path) -> None:
+            done.extend((("rename", Path(source)), ("to", Path(destination))))
+            rename(source, destination)
+
+        return renamed
+
+    monkeypatch.setattr(os, "fsync", flush)
+    for each in ("rename", "replace"):
+        monkeypatch.setattr(os, each, renaming(getattr(os, each)))
+    begun.task.work(begun.folder / "w.duckdb")
+    at = max(number for number, (what, _) in enumerate(done) if what == "rename")
+    source, destination = done[at][1], done[at + 1][1]
+    assert ".draft-" in source.name
+    files = [source, *source.iterdir()] if source.is_dir() else [source]
+    assert {("flush", file) for file in files} <= {*done[:at]}
+    assert ("flush", destination.parent) in done[at:]
+
+
 @shares(0.9, 0.2)
 def test_killed_while_a_new_file_is_made(share: float, trial: Trial) -> None:
     moments = moments_of(trial, into_new=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from hlodb.cli import main
@@ -13,7 +15,7 @@ from hlodb.errors import WarehouseError
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.renewal import renew_macros
 from hlodb.schema.backup import back_up
-from tests.conftest import DATA, all_rows
+from tests.conftest import DATA, REPOSITORY, all_rows
 
 PLACES = range(5, 100, 10)
 """Where 4 KB are overwritten, in percent of the file."""
@@ -85,6 +87,31 @@ def test_every_command_tells_damage(
         if code:
             assert told.endswith(f"{DAMAGED}\n")
     assert code == 5
+
+
+def test_what_can_be_saved_of_a_damaged_file(
+    sound: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The page's commands, on a file of which all can be read."""
+    text = (REPOSITORY / "docs" / "reliability.md").read_text(encoding="utf-8")
+    [listing] = re.findall(r'hlodb sql "([^"]+)" --db DAMAGED', text)
+    assert main(["sql", listing, "--format", "csv", "--db", str(sound)]) == 0
+    assert capfd.readouterr().out.splitlines()[1].startswith("seeds,,")
+    [saving] = re.findall(r'duckdb new.duckdb "([^"]+)"', text)
+    attaching, copying, _ = saving.split(";")
+    with duckdb.connect(str(tmp_path / "new.duckdb")) as connection:
+        connection.execute(attaching.replace("DAMAGED", str(sound)))
+        connection.execute(copying)
+        [(runs,)] = connection.execute("SELECT count(*) FROM runs").fetchall()
+        for table in (
+            "memory_profile",
+            "memory_timeline",
+            "findings",
+            "finding_events",
+        ):
+            connection.execute(copying.replace("runs", table))
+        rows = connection.execute("SELECT count(*) FROM memory_profile").fetchall()
+    assert (runs, rows[0][0] > 0) == (1, True)
 
 
 BLOCK_BYTES, HEADERS_BYTES = 32768, 3 * 4096

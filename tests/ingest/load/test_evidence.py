@@ -235,6 +235,21 @@ def test_a_memory_report_alone_keeps_its_totals_and_allocations(tmp_path: Path) 
     assert rows(db, "SELECT has_assignment FROM modules") == [(True,)]
 
 
+def test_the_report_of_a_module_that_came_first_stays(tmp_path: Path) -> None:
+    db, number = tmp_path / "w.duckdb", "Total bytes: 1061176"
+    for night in ("a", "b"):
+        (tmp_path / night).mkdir()
+        for path in BEFORE.glob(f"{AFTER}*"):
+            text = path.read_text()
+            changed = text.replace(number, f"{number}9") if night == "b" else text
+            (tmp_path / night / path.name).write_text(changed)
+        load(db, tmp_path / night)
+    found = rows(db, "SELECT count(*), count(DISTINCT module_id) FROM modules")
+    assert found == [(2, 1)]
+    totals = rows(db, "SELECT total_bytes FROM memory_reports WHERE color = 0")
+    assert totals == [(1061176,)]
+
+
 def test_memory_reports_of_two_nights_are_one_module(tmp_path: Path) -> None:
     """Equal ones are stored once, others by themselves."""
     db = tmp_path / "w.duckdb"
