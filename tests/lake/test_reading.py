@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,7 +22,8 @@ from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.lake.catalogue import open_lake, refresh
 from hlodb.lake.layout import lake_at
 from hlodb.lake.opening import reading
-from hlodb.lake.packing import pack
+from hlodb.lake.packing import compact_lake, pack
+from hlodb.lake.storage import Folder
 from hlodb.queries.run import run_sql
 from tests.conftest import DATA
 from tests.reliability.test_sql_safety import FORBIDDEN
@@ -131,6 +134,40 @@ def test_a_part_that_no_commit_names_is_not_read(lake: Path) -> None:
     with reading(lake) as connection:
         found = run_sql(connection, "SELECT count(*) FROM instructions").rows
     assert found == expected
+
+
+def test_compaction_removes_after_a_day_what_killed_writers_left(lake: Path) -> None:
+    part = next((lake / "instructions").iterdir())
+    left = [lake / "drafts" / f"{age}-1" for age in ("old", "new")]
+    for draft in left:
+        draft.mkdir(parents=True)
+    left += [part.with_name(f"run-{age}-0123.parquet") for age in ("old", "new")]
+    for copy in left[2:]:
+        shutil.copy(part, copy)
+    long_ago = time.time() - 25 * 3600
+    for path in left:
+        if "old" in path.name:
+            os.utime(path, (long_ago, long_ago))
+    compact_lake(lake)
+    assert [path for path in left if path.exists()] == left[1::2]
+
+
+@pytest.mark.parametrize("put", [Folder.put, Folder.put_new])
+def test_a_part_is_on_the_disk_before_it_has_its_name(
+    put: Callable[[Folder, Path, str], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    draft, part = tmp_path / "draft", tmp_path / "runs" / "x.parquet"
+    draft.write_bytes(b"x")
+    flushed = []
+
+    def flush(path: Path) -> None:
+        flushed.append((path, part.exists()))
+
+    monkeypatch.setattr("hlodb.lake.storage.sync", flush)
+    put(Folder(tmp_path), draft, "runs/x.parquet")
+    assert flushed == [(draft, False), (part.parent, True)]
 
 
 def test_a_commit_without_its_parts_is_named(lake: Path) -> None:
