@@ -10,6 +10,7 @@ import fcntl
 import logging
 import os
 import re
+import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -43,6 +44,9 @@ _WRITING: Config = {
     "default_block_size": str(BLOCK_BYTES),
     "checkpoint_threshold": "1MB",
 }
+_BESIDE = (".lock", ".staged", ".tmp", ".wal", ".wal.checkpoint", ".wal.recovery")
+"""Endings of what hlodb and DuckDB write beside a file."""
+
 _FIRST_PAUSE_SECONDS = 0.02
 _LONGEST_PAUSE_SECONDS = 0.5
 _LOCKED = "could not set lock on file"
@@ -227,11 +231,29 @@ def open_file(
 def refuse_other_than_file(path: str | Path) -> None:
     """Raise WarehouseError for a directory, a pipe, a device or a loop of links.
 
-    DuckDB would wait for ever for the other end of a pipe.
+    DuckDB would wait for ever for the other end of a pipe. Raises also where a link or
+    a pipe lies beside the file under a name that is written to: the user named only
+    the file.
     """
     if fault := fault_of(path):
         other = "a file" if Path(path).is_dir() else "another with --db"
         raise WarehouseError(f"cannot use {path}: {fault}; name {other}")
+    for file in dict.fromkeys((str(path), os.path.realpath(path))):
+        for ending in _BESIDE:
+            if not _is_plain(f"{file}{ending}"):
+                raise WarehouseError(
+                    f"cannot use {path}: {file}{ending} is a link, a pipe or a device,"
+                    " which hlodb does not open; remove it"
+                )
+
+
+def _is_plain(path: str) -> bool:
+    """Return whether a path is a file, a folder or missing, without following links."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return True
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
 def _holder(error: DatabaseError) -> str:

@@ -17,6 +17,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -153,6 +154,7 @@ def _changed_at(home: Path) -> list[tuple[float, Path]]:
 
 
 def _open_package(folder: Path) -> Package | None:
+    _require_files(folder)
     lock = (folder / "run.parquet").open("rb")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -178,6 +180,15 @@ def _open_package(folder: Path) -> Package | None:
         lock.close()
         raise
     return Package(folder, source, request, lock)
+
+
+def _require_files(folder: Path) -> None:
+    """Raise ValueError for a link, a pipe or a device: others may have made them."""
+    if folder.is_symlink():
+        raise ValueError("a link")
+    for path in folder.iterdir():
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise ValueError(f"{path.name} is no file")
 
 
 def _read_units(folder: Path, refuse: Refuse) -> Iterator[Unit]:

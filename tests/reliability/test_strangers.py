@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -343,9 +344,56 @@ def test_a_lake_with_a_link(
     (outside / CANARY).write_text(SECRET)
     link = lake / "runs" / "x.txt" if kind == "file" else lake / "more"
     link.symlink_to(outside / CANARY if kind == "file" else outside)
-    capfd.readouterr()
-    assert main(["runs", "--db", str(lake)]) == 5
-    assert f"{link}: a link, and a lake holds none" in capfd.readouterr().err
+    for command in (
+        ["runs"],
+        ["ingest", str(DATA / "seeds")],
+        ["rm", "before"],
+        ["triage"],
+        ["compact"],
+    ):
+        capfd.readouterr()
+        assert main([*command, "--db", str(lake)]) == 5
+        assert f"{link}: a link, and a lake holds none" in capfd.readouterr().err
+    assert [path.name for path in outside.iterdir()] == [CANARY]
+
+
+def test_a_file_whose_log_is_a_pipe(
+    sound: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    db = tmp_path / "w.duckdb"
+    shutil.copyfile(sound, db)
+    os.mkfifo(f"{db}.wal")
+    assert main(["runs", "--db", str(db)]) == 5
+    assert f"{db}.wal is a link, a pipe or a device" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("ending", [".lock", ".staged", ".tmp", ".wal"])
+def test_a_file_with_a_link_beside_it(
+    ending: str, sound: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Else it is emptied, renamed or overwritten where the link leads."""
+    db, outside = tmp_path / "w.duckdb", tmp_path / "outside"
+    shutil.copyfile(sound, db)
+    (outside / "docs").mkdir(parents=True)
+    (outside / CANARY).write_text(SECRET)
+    link = Path(f"{db}{ending}")
+    link.symlink_to(outside if ending in (".staged", ".tmp") else outside / CANARY)
+    other = tmp_path / "other.duckdb"
+    other.symlink_to(db)
+    for path in (db, other):
+        for command in (
+            ["runs"],
+            ["ingest", str(DATA / "seeds")],
+            ["rm", "before"],
+            ["backup", str(tmp_path / "copy.duckdb")],
+            ["compact"],
+            ["migrate"],
+        ):
+            capfd.readouterr()
+            assert main([*command, "--db", str(path)]) == 5
+            assert f"{link} is a link, a pipe or a" in capfd.readouterr().err
+    assert sorted(path.name for path in outside.iterdir()) == [CANARY, "docs"]
+    assert (outside / CANARY).read_text() == SECRET
 
 
 def test_no_address_of_a_warehouse_is_fetched(

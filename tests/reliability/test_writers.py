@@ -155,6 +155,30 @@ def test_a_broken_package_is_put_aside(
     assert caplog.messages == [message]
 
 
+@pytest.mark.parametrize("kind", ["link", "link to a package", "pipe"])
+def test_a_package_that_others_made_is_no_way_out(kind: str, tmp_path: Path) -> None:
+    db, outside = tmp_path / "w.duckdb", tmp_path / "outside.duckdb"
+    staged = stage_run(discover([SEEDS])[0], RunRequest(), outside)
+    before = {*tmp_path.rglob("*")}
+    package = staging_folder(db) / "seeds-1"
+    package.parent.mkdir()
+    reason = "files.parquet is no file"
+    if kind == "link to a package":
+        package.symlink_to(staged)
+        reason = "a link"
+    else:
+        shutil.copytree(staged, package)
+        (package / "files.parquet").unlink()
+        if kind == "link":
+            (package / "files.parquet").symlink_to(staged / "files.parquet")
+        else:
+            os.mkfifo(package / "files.parquet")
+    said = f"{package}.broken is no sound package ({reason}); ingest its dump anew"
+    assert take_packages(db) == ([], [said])
+    assert take_packages(db) == ([], [])
+    assert before <= {*tmp_path.rglob("*")}
+
+
 @pytest.mark.slow
 def test_two_ingests_of_one_name_at_a_time(tmp_path: Path) -> None:
     """The later one finds files that it didn't write, and stages its own."""
