@@ -10,6 +10,7 @@ import atexit
 import os
 import secrets
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -118,8 +119,12 @@ class Folder:
 
     @contextmanager
     def local(self, name: str) -> Iterator[Path]:
-        """Yield the path of a file."""
-        yield self.path / name
+        """Yield the path of a file. Raises WarehouseError for what is none."""
+        path = self.path / name
+        with suppress(FileNotFoundError):
+            if not stat.S_ISREG(path.lstat().st_mode):
+                raise _not_plain(path)
+        yield path
 
     def put(self, draft: Path, name: str) -> None:
         """Rename a draft, when it is on the disk."""
@@ -172,16 +177,22 @@ class Folder:
     def prepare(self, connection: Connection) -> None:
         """Do nothing: DuckDB reads files.
 
-        Raises WarehouseError where one is a link: it would be read wherever it leads.
+        Raises WarehouseError for a link, which would be read wherever it leads, and for
+        a pipe or a device, which has no end.
         """
         for folder in ("", *self.folders()):
             with suppress(FileNotFoundError), os.scandir(self.path / folder) as entries:
                 for entry in entries:
-                    if entry.is_symlink():
-                        raise WarehouseError(
-                            f"cannot read {entry.path}: a link, and a lake holds none;"
-                            " put the file in its place"
-                        )
+                    is_file = entry.is_file(follow_symlinks=False)
+                    if not is_file and not entry.is_dir(follow_symlinks=False):
+                        raise _not_plain(entry.path)
+
+
+def _not_plain(path: str | Path) -> WarehouseError:
+    return WarehouseError(
+        f"cannot read {path}: a link, a pipe or a device, and a lake holds none; put"
+        " the file in its place"
+    )
 
 
 def _is_older(path: Path, seconds: float) -> bool:

@@ -353,8 +353,23 @@ def test_a_lake_with_a_link(
     ):
         capfd.readouterr()
         assert main([*command, "--db", str(lake)]) == 5
-        assert f"{link}: a link, and a lake holds none" in capfd.readouterr().err
+        assert f"{link}: a link, a pipe or a device, and" in capfd.readouterr().err
     assert [path.name for path in outside.iterdir()] == [CANARY]
+
+
+@pytest.mark.parametrize("name", ["lake.duckdb", "instructions/*"])
+def test_a_lake_with_a_pipe(
+    name: str, sound: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    lake = tmp_path / "w.lake"
+    assert main(["lake", "pack", str(sound), str(lake)]) == 0
+    pipe = next(lake.glob(name))
+    pipe.unlink()
+    os.mkfifo(pipe)
+    for command in (["runs"], ["ingest", str(DATA / "seeds")], ["compact"]):
+        capfd.readouterr()
+        assert main([*command, "--db", str(lake)]) == 5
+        assert f"{pipe}: a link, a pipe or a device, and" in capfd.readouterr().err
 
 
 def test_a_file_whose_log_is_a_pipe(
