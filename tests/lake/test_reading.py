@@ -88,6 +88,13 @@ def test_no_statement_writes_into_the_folder(
     assert files(packed) == before
 
 
+def test_sql_reads_the_files_of_the_lake(
+    packed: Path, closed: duckdb.DuckDBPyConnection
+) -> None:
+    parts = f"read_parquet('{packed}/runs/*.parquet')"
+    assert run_sql(closed, f"SELECT count(*) > 0 FROM {parts}").rows == [(True,)]
+
+
 def test_python_opens_a_lake(packed: Path) -> None:
     with hlodb.open(packed) as warehouse:
         assert [row[0] for row in warehouse.sql("SELECT name FROM runs").rows] == [

@@ -170,6 +170,21 @@ def test_the_command_line(db: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert "disabled" in capfd.readouterr().err
 
 
+def test_a_query_of_ones_own_reads_the_warehouse_alone(
+    db: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "secret").write_text("the-secret")
+    (tmp_path / "mine.sql").write_text(
+        "-- title: Mine\n-- question: What is there?\n-- definition: A file.\n"
+        "-- grain: row\n-- column content VARCHAR name neutral: Text.\n"
+        f"SELECT content FROM read_text('{tmp_path}/secret')\n"
+    )
+    query = ["query", "mine", "--queries", str(tmp_path), "--db", str(db)]
+    assert main(query) == 5
+    printed = capfd.readouterr()
+    assert (printed.out, "disabled by configuration" in printed.err) == ("", True)
+
+
 HOSTILE = [
     "'; DROP TABLE runs; --",
     "' OR 1 = 1 --",
