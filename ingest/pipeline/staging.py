@@ -17,7 +17,6 @@ import os
 import re
 import secrets
 import shutil
-import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -186,9 +185,10 @@ def _require_files(folder: Path) -> None:
     """Raise ValueError for a link, a pipe or a device: others may have made them."""
     if folder.is_symlink():
         raise ValueError("a link")
-    for path in folder.iterdir():
-        if not stat.S_ISREG(path.lstat().st_mode):
-            raise ValueError(f"{path.name} is no file")
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not entry.is_file(follow_symlinks=False):
+                raise ValueError(f"{entry.name} is no file")
 
 
 def _read_units(folder: Path, refuse: Refuse) -> Iterator[Unit]:

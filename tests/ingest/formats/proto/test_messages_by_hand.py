@@ -144,7 +144,7 @@ def test_computations_nested_thousands_deep_do_not_overflow() -> None:
 
 
 def test_tuples_of_a_message_may_nest_100_deep() -> None:
-    def shape_of(depth: int) -> str:
+    def shape_of(depth: int) -> str | None:
         message = small(["parameter"])
         shape = ShapeProto(element_type=11)  # F32
         for _ in range(depth):
