@@ -9,7 +9,7 @@ no extension.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -34,11 +34,14 @@ def open_limited(
     files: Iterable[str | Path] = (),
     config: Config | None = None,
     settings: Mapping[str, str] | None = None,
+    prepare: Callable[[Connection], None] | None = None,
 ) -> Connection:
     """Open a database file that reaches `folders` and `files` besides, nothing else.
 
-    A folder may be a URL. `config` is the same for all connections of a process to one
-    file; `settings` are those of the first. Raises as DuckDB does.
+    A folder may be a URL if `prepare` lets DuckDB read such addresses: before that it
+    takes one for the name of a folder on this machine. `config` is the same for all
+    connections of a process to one file; `settings` are those of the first. Raises as
+    DuckDB does.
     """
     require_plain_name(path)
     reach = {
@@ -53,6 +56,8 @@ def open_limited(
         config={**(ALONE if is_alone else _NO_EXTENSIONS), **(config or {})},
     )
     try:
+        if prepare:
+            prepare(connection)
         # Connections of one process to one file share settings, and may have locked
         # them: then they are as they are to be.
         with suppress(InvalidInputException):

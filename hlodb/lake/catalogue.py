@@ -116,9 +116,9 @@ def _opened(catalogue: Path, lake: Storage, folders: Iterable[Path] = ()) -> Con
             "parquet_metadata_cache": "true",
             "temp_directory": str(Path(tempfile.gettempdir()) / name),
         },
+        prepare=lake.prepare,
     )
     try:
-        lake.prepare(connection)
         require_version(connection, catalogue, is_lake=True)
     except BaseException:
         connection.close()
@@ -291,16 +291,15 @@ def _begun(lake: Storage, draft: Path) -> Connection:
 
 
 def _drafted(lake: Storage, draft: Path) -> Connection:
-    connection = open_limited(
+    return open_limited(
         draft,
         folders=[lake.address],
         config={
             "default_block_size": str(BLOCK_BYTES),
             "storage_compatibility_version": STORAGE_VERSION,
         },
+        prepare=lake.prepare,
     )
-    lake.prepare(connection)
-    return connection
 
 
 def _read_commits(

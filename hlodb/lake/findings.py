@@ -41,9 +41,10 @@ def recording(database: Path) -> Iterator[Connection]:
     ):
         copy = Path(folder) / CATALOGUE
         make_catalogue(lake, read_contents(lake), copy)
-        opened = open_limited(copy, folders=[lake.address, drafts])
+        opened = open_limited(
+            copy, folders=[lake.address, drafts], prepare=lake.prepare
+        )
         with closing(opened) as connection:
-            lake.prepare(connection)
             connection.execute(
                 "CREATE TEMP TABLE known AS SELECT finding_id, event_number"
                 " FROM finding_events"

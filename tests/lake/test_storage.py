@@ -75,6 +75,19 @@ def test_commands_take_a_url(bucket: str, output: Path, tmp_path: Path) -> None:
         assert differing_tables(one, other) == []
 
 
+def test_a_lake_in_a_bucket_is_read_and_nothing_beside_it(
+    bucket: str, output: Path
+) -> None:
+    assert main(["ingest", str(DATA / "seeds"), "--jobs", "1", "--db", bucket]) == 0
+    asked = ["sql", "SELECT name FROM runs", "--format", "csv", "-o", str(output)]
+    assert main([*asked, "--db", bucket]) == 0
+    assert output.read_text() == "name\nseeds\n"
+    store = fsspec.filesystem("memory")
+    store.pipe("/bucket/other.csv", b"a\n1\n")
+    for path in ("memory://bucket/other.csv", f"{bucket}/../other.csv"):
+        assert main(["sql", f"FROM read_csv('{path}')", "--db", bucket]) == 2
+
+
 def test_no_lake_at_a_url(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["runs", "--db", "memory://nothing"]) == 2
     assert "`hlodb lake create memory://nothing`" in capfd.readouterr().err
