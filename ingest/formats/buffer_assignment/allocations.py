@@ -61,7 +61,9 @@ _VALUE = re.compile(
 )
 _REUSING = re.compile(rf"  value: {VALUE_ID} \(color=-?{NUMBER}\)$\n?", re.MULTILINE)
 _ALLOCATION = re.compile(
-    rf"{_HEAD}\n((?>(?: value: [^\n]*\n)*))(?:{_REUSE}\n((?>(?:  value: [^\n]*\n)*)))?"
+    rf"^{_HEAD}\n((?>(?: value: [^\n]*\n)*))"
+    rf"(?:{_REUSE}\n((?>(?:  value: [^\n]*\n)*)))?",
+    re.MULTILINE,
 )
 _FLAG = re.compile(
     rf", (?:color (?P<color>-?{NUMBER})|page (?P<page>{NUMBER})"

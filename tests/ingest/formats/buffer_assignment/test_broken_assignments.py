@@ -193,3 +193,11 @@ def test_a_damaged_file_ends_in_records_and_rejects(
     start: int, length: int, text: str
 ) -> None:
     parse_assignment(SMALL[:start] + text + SMALL[start + length :])
+
+
+def test_a_line_that_repeats_an_allocation_is_passed_once() -> None:
+    """It took a quarter of an hour: each repetition looked for the line's end."""
+    line = "allocation 1: size 4096" + ", allocation 0: size 1, 6" * 100_000
+    found = parse_assignment(f"BufferAssignment:\n{line}\n")
+    assert not found.assignment.allocations
+    assert {reject.line for reject in found.rejects} == {2}
