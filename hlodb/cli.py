@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "explain": "Explain what fills the memory of a dump, and what to do.",
     "fit": "Find the largest batch, sequence or width that fits.",
+    "replay": "Compile the programs of a dump again, and compare.",
     "ingest": "Read dumps into the warehouse.",
     "query": "Run a canned query, or list the queries.",
     "sql": "Run your own SQL, read-only.",

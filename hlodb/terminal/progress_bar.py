@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     Progress,
@@ -16,7 +17,7 @@ from rich.progress import (
 )
 
 from hlodb.ingest.sources.discover import RunSource
-from hlodb.text import counted, human_bytes
+from hlodb.text import counted, human_bytes, visible
 
 _PACKED = 10.0
 """Bytes in an archive of dumps per byte of the archive, until one has been read."""
@@ -114,5 +115,26 @@ def progress_bar(
                 f" {human_bytes(read)} of {human_bytes(total)}"
             )
             bar.update(task, description=text, completed=read, total=total)
+
+        yield update
+
+
+@contextmanager
+def counting_bar(done: str, total: int) -> Iterator[Callable[[str], None] | None]:
+    """Yield a callback that takes each name that is done; None without a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(None))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(f"{done} 0 of {total}", total=total)
+        count = 0
+
+        def update(name: str) -> None:
+            nonlocal count
+            count += 1
+            text = f"{done} {count} of {total}: {escape(visible(name))}"
+            bar.update(task, description=text, completed=count)
 
         yield update

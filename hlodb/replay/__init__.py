@@ -1,0 +1,1 @@
+"""A dump compiled again: recover → compile → compare. Replay makes dumps, no rows."""
