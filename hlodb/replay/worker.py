@@ -64,7 +64,7 @@ def _compile(job: dict[str, Any], source: Path, notes: list[str]) -> None:
                 num_replicas=job["replicas"],
                 num_partitions=job["partitions"],
                 device_assignment=assignment.reshape(job["replicas"], -1),
-                env_options_overrides=job["flags"],
+                env_options_overrides={n: _typed(v) for n, v in job["flags"].items()},
             )
             _set_build_options(options.executable_build_options, job)
             try:
@@ -133,6 +133,11 @@ def _backend_compile(
         return
     chosen = xla_client.DeviceList(tuple(devices))
     load(client, module, chosen, options, [])
+
+
+def _typed(value: str) -> str | bool:
+    """Return a flag's value; XLA takes booleans as such, and all others as text."""
+    return {"true": True, "false": False}.get(value.lower(), value)
 
 
 _UNKNOWN = re.compile(r"no such|unknown|unrecognized|not found|does not exist", re.I)
