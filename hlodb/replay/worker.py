@@ -157,7 +157,9 @@ def _restore_aliases(
     """Mark the donations of a program, which get lost on the way from HLO to MLIR."""
     main = _main(module)
     marks = _marks(ir, main)
-    for output, parameter in aliases:
+    # jaxlib 0.4 makes one tuple of all outputs, and keeps aliases beside the function.
+    is_tuple = any(str(one).startswith("tuple<") for one in main.type.results)
+    for output, parameter in [] if is_tuple else aliases:
         marks[parameter][_ALIAS] = _number(ir, output)
     for parameter in donors:
         marks[parameter][_DONOR] = ir.BoolAttr.get(True)
