@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help more setup fix demo test test-docs test-slow check gold docs bench bench-quick bench-queries bench-lakes bench-causes bench-remedies oracle newest page bucket spark proto torture mutants fuzz fuzz-queries wheel clean
+.PHONY: help more setup fix demo test test-docs test-slow check gold docs bench bench-quick bench-queries bench-lakes bench-causes bench-remedies oracle newest page bucket spark replay proto torture mutants fuzz fuzz-queries wheel clean
 
 help:  ## List these targets; `make more` lists the rarer ones
 	@grep -hE '^[a-z-]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 16
@@ -135,6 +135,14 @@ spark: $(VENV)/spark  ### Ask every query of Spark, and ingest all dumps with it
 $(VENV)/spark: pyproject.toml | $(VENV)/dev
 	$(call install,-e .[spark] --group dev -c constraints.txt)
 	@touch $@
+
+# HLODB_REPLAY_PYTHONS names interpreters that have JAX, and releases to install, such as
+# jaxlib==0.10.2, between colons.
+HLODB_REPLAY_PYTHONS ?= jaxlib==0.9.2:jaxlib==0.10.2
+replay: export HLODB_REPLAY_PYTHONS := $(HLODB_REPLAY_PYTHONS)
+replay: $(VENV)/dev  ### Compile dumps again with several releases of JAX: are they exact?
+	$(BIN)/python -m pytest -q -n 0 -m replay tests/replay
+	$(BIN)/python -m tests.replay.measure
 
 proto: | $(VENV)/made  ### Renew the code that reads XLA's messages, made from hlo.proto
 	$(call install,grpcio-tools==1.73.1)
