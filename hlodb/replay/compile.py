@@ -202,7 +202,7 @@ _NUMBERED = re.compile(r"module_(\d{4,})(?=\.)")
 
 
 def _renumber(dump: Path, number: int) -> None:
-    """Give the files of a program the number that they had in the first dump."""
+    """Rename the files of a program to the number that it had in the first dump."""
     names = {path: _NUMBERED.match(path.name) for path in dump.iterdir()}
     found = {path: int(match[1]) for path, match in names.items() if match}
     if number < 0 or not found:

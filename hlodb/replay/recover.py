@@ -161,7 +161,7 @@ def _note(
 def _join_inputs(
     found: dict[Key, _Found], inputs: dict[tuple[str, str], dict[str, bytes]]
 ) -> None:
-    """Give programs the folders that hold what the framework handed to PJRT.
+    """Add to programs what the framework handed to PJRT, from folders of their own.
 
     Such a folder is called after the module, `module_0001.jit_f`; those of JAX 0.7 to
     0.9 are called `jit_f_1795666870358`, by the time of the compilation. These belong

@@ -198,6 +198,8 @@ def _donate(ir: Any, module: Any, wanted: list[int] | str, partitions: int) -> s
         else:
             marks[number][_ALIAS] = _number(ir, place)
     _set_marks(ir, main, marks)
+    if not donated and any(one.startswith("tuple<") for one in outputs):
+        return "nothing donated: this release makes one tuple of all outputs"
     if not donated:
         return "nothing donated: no free parameter has the type of a free output"
     named = ", ".join(map(str, sorted(donated)))

@@ -61,7 +61,7 @@ def asked(shell: str, line: str, warehouse: Path) -> list[str]:
 
 
 LINES = [
-    ("hlodb re", ["report"]),
+    ("hlodb re", ["replay", "report"]),
     ("hlodb query peak_by_s", ["peak_by_space", "peak_by_source_line"]),
     ("hlodb query peak_contents jit_cn", ["jit_cnn"]),
     ("hlodb query peak_contents -p pro", ["program="]),
