@@ -178,9 +178,10 @@ def _rows(
     notes: list[str],
 ) -> Iterable[Row]:
     key = one.program.key
-    if one.error or after is None:
-        reason = one.error or "XLA wrote no buffer assignment"
-        yield _failed(replay, key, "; ".join([_first_line(reason), *notes]))
+    reason = one.error or ("" if after else "XLA wrote no buffer assignment")
+    notes = [_first_line(reason), *notes] if reason else notes
+    if after is None:
+        yield _failed(replay, key, "; ".join(notes))
         return
     none = (0,) * (1 + len(KINDS))
     for space in sorted({*(before or {}), *after}):
@@ -194,6 +195,8 @@ def _rows(
             changes = (new[0] - old[0], new[-1] - old[-1])
         sizes = (new[0], changes[0], new[-1], changes[1])
         said = [*notes, *_other_changes(old, new)] if status == "inexact" else notes
+        # A TPU's compiler writes an assignment of programs that do not fit, too.
+        status = "failed" if one.error else status
         yield (*_named(replay, key), space.name, status, *sizes, "; ".join(said))
 
 

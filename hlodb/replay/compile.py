@@ -21,6 +21,7 @@ from typing import Any, Literal, NamedTuple
 
 from hlodb.replay.interpreters import Interpreter
 from hlodb.replay.recover import Program
+from hlodb.text import human_bytes
 
 WORKER = Path(__file__).with_name("worker.py")
 
@@ -191,11 +192,29 @@ def _error(
         return f"it took longer than {bounds.seconds:g} seconds: pass --timeout"
     if said is not None:
         return str(said.get("error") or "")
-    last = log.read_bytes()[-4_000:].decode("utf-8", "replace").strip().splitlines()
-    words = f": {last[-1][:500]}" if last else ""
+    last = log.read_bytes()[-_LOG_BYTES:].decode("utf-8", "replace")
+    said_last = _reason(last.strip().splitlines())
+    words = f": {said_last[:500]}" if said_last else ""
+    if _NO_MEMORY.search(last):
+        size = human_bytes(bounds.memory_bytes)
+        words += f" (it may take {size}: pass --memory for more)"
     if code < 0:
         return f"the compiler crashed ({signal.Signals(-code).name}){words}"
     return f"the compiler ended with exit code {code}{words}"
+
+
+_LOG_BYTES = 64_000
+_REASON = re.compile(r"^F\d{4} |Check failed|terminate called|what\(\)|Error:", re.I)
+_FRAME = re.compile(r"\s*(?:@ |\*\*\*|PC:|#\d)")
+_NO_MEMORY = re.compile(
+    r"bad_alloc|out of memory|allocation .*failed|MemoryError", re.I
+)
+
+
+def _reason(lines: list[str]) -> str:
+    """Return the line of a log that says why, or the last one that is no frame."""
+    plain = [line for line in lines if line.strip() and not _FRAME.match(line)]
+    return next(filter(_REASON.search, plain), plain[-1] if plain else "")
 
 
 _NUMBERED = re.compile(r"module_(\d{4,})(?=\.)")

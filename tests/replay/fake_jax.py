@@ -1,8 +1,9 @@
 """An interpreter for replay that has no JAX: it plays a compiler, by files.
 
 `fake_python` writes one. It lists its versions, keeps jobs and environments beside
-itself, and does what the text of the program says: `crash`, `hang` or `refuse`; else it
-"dumps" the files of a folder as module 0.
+itself, and does what the text of the program says: `crash`, `hang`, `refuse` or
+`exceed`; else, and before it exceeds the memory of the device, it "dumps" the files of
+a folder as module 0.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ folder = pathlib.Path(sys.argv[3])
 job = json.loads((folder / "job.json").read_text())
 text = (folder / job["source"]).read_text()
 number = len(list(HERE.glob("job-*.json")))
-seen = dict(job, text=text, environment=dict(os.environ))
-(HERE / f"job-{{number}}.json").write_text(json.dumps(seen))
+seen = dict(job, text=text, environment=dict(os.environ), pid=os.getpid())
+(HERE / "new").write_text(json.dumps(seen))
+(HERE / "new").rename(HERE / f"job-{{number}}.json")
 if "crash" in text:
     print("F1126 check failed: no such layout", file=sys.stderr, flush=True)
     os.kill(os.getpid(), signal.SIGSEGV)
@@ -34,7 +36,9 @@ if "hang" in text:
     time.sleep(600)
 refusal = "XlaRuntimeError: INVALID_ARGUMENT: no\\nmore of it"
 error = refusal if "refuse" in text else None
-if error is None:
+if "exceed" in text:
+    error = "RESOURCE_EXHAUSTED: too much"
+if error != refusal:
     [out] = re.findall(r"--xla_dump_to=(\\S+)", os.environ["XLA_FLAGS"])
     dumped = HERE / ("donated" if job["donate"] is not None else "plain")
     for file in dumped.iterdir():

@@ -29,7 +29,8 @@ from hlodb.replay.compare import (
 )
 from hlodb.replay.compile import UNCHANGED, compile_all
 from hlodb.replay.interpreters import Interpreter
-from hlodb.replay.recover import SOURCES, Key, Program, recover
+from hlodb.replay.recover import SOURCES, Key, recover
+from hlodb.schema.warehouse import connect
 from tests.replay.compilers import ALL, PROGRAMS, VARIABLE, compilers, dump_of
 
 ROOT = Path(__file__).parents[2]
@@ -162,7 +163,7 @@ def forecast(
         "changed": sum(before[name] != after[name] for name in names),
         "equal": sum(foretold.get(name) == after[name] for name in names),
         "others": [n[0] for n in names if foretold.get(n) != after[n]],
-        "input_changed": _input_changed(programs, recover(truth)[0]),
+        "input_changed": _input_changed(warehouses[0], warehouses[2]),
     }
 
 
@@ -176,17 +177,20 @@ def _by_name(found: Mapping[Key, Memory]) -> dict[tuple[str, int], Memory]:
     return named
 
 
-def _input_changed(old: Sequence[Program], new: Sequence[Program]) -> list[str]:
+def _input_changed(old: Path, new: Path) -> list[str]:
     """Return programs of which the two releases of JAX handed over another module."""
-    first = {one.key.name: _plain(one) for one in old}
-    second = {one.key.name: _plain(one) for one in new}
+    first, second = _structures(old), _structures(new)
     return sorted(n for n in first.keys() & second.keys() if first[n] != second[n])
 
 
-def _plain(one: Program) -> list[bytes]:
-    """Return the lines of a program without source locations."""
-    lines = one.data.split(b"\n")
-    return [line.split(b" loc(")[0] for line in lines if not line.startswith(b"#loc")]
+def _structures(warehouse: Path) -> dict[str, int]:
+    """Return a hash of the structure of each program as XLA was given it."""
+    with connect(warehouse) as connection:
+        rows = connection.execute(
+            "SELECT program, graph_fingerprint FROM modules"
+            " WHERE stage = 'before_optimizations'"
+        ).fetchall()
+    return dict(rows)
 
 
 def tables() -> dict[str, str]:

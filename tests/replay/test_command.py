@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
 import tarfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +46,15 @@ def totals(dump: Path, tmp_path: Path) -> tuple[int, int]:
     return int(found[0]), int(found[1])
 
 
+@pytest.fixture(scope="module")
+def sizes(
+    dumps: Path, tmp_path_factory: pytest.TempPathFactory
+) -> list[tuple[int, int]]:
+    """Return reserved bytes and those of temporaries, of three layers and of four."""
+    folder = tmp_path_factory.mktemp("sizes")
+    return [totals(dumps / layers, folder) for layers in ("3", "4")]
+
+
 def replayed(
     capsys: pytest.CaptureFixture[str], *arguments: object
 ) -> tuple[int, list[dict[str, Any]], str]:
@@ -49,7 +64,10 @@ def replayed(
 
 
 def test_an_unchanged_replay_is_exact_and_an_edit_is_compared_with_it(
-    dumps: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    dumps: Path,
+    sizes: list[tuple[int, int]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     python = fake_python(tmp_path / "fake", dumps / "3", donated=dumps / "4")
     out = tmp_path / "out"
@@ -57,9 +75,7 @@ def test_an_unchanged_replay_is_exact_and_an_edit_is_compared_with_it(
         capsys, dumps / "3", "--out", out, "--with", python,
         "--donate", "2,0", "--flag", "xla_a=b=c", "--flag", "--xla_d=",
     )  # fmt: skip
-    (reserved, temp), (more, more_temp) = (
-        totals(dumps / layers, tmp_path) for layers in ("3", "4")
-    )
+    (reserved, temp), (more, more_temp) = sizes
     program = {"program": "jit_train_step", "module_number": 0, "space_name": "host"}
     assert rows == [
         {
@@ -131,6 +147,51 @@ def test_a_failed_program_costs_the_exit_code_alone(
     ]
     assert code == 3
     assert narration.startswith("hlodb: 2 failed, 1 new;")
+
+
+def test_a_program_that_does_not_fit_is_compared_all_the_same(
+    dumps: Path,
+    sizes: list[tuple[int, int]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A TPU's compiler writes the assignment before it refuses the program."""
+    dump = tmp_path / "dump"
+    shutil.copytree(dumps / "3", dump)
+    text = dump / f"{STEM}.before_optimizations.txt"
+    text.write_text(text.read_text() + "// exceed\n")
+    python = fake_python(tmp_path / "fake", dumps / "3", donated=dumps / "4")
+    arguments = [dump, "--out", tmp_path / "out", "--with", python, "--donate", "0"]
+    code, rows, _ = replayed(capsys, *arguments)
+    (reserved, _), (more, _) = sizes
+    note = "RESOURCE_EXHAUSTED: too much"
+    names = ("status", "reserved_bytes", "reserved_change_bytes", "note")
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        ("failed", reserved, 0, note),
+        ("failed", more, more - reserved, f"{note}; a note"),
+    ]
+    assert code == 3
+
+
+def test_an_interruption_ends_the_compilers(dumps: Path, tmp_path: Path) -> None:
+    dump = tmp_path / "dump"
+    dump.mkdir()
+    text = "HloModule jit_hang, entry_computation_layout={()->f32[]}\n"
+    (dump / "module_0000.jit_hang.before_optimizations.txt").write_text(text)
+    python = fake_python(tmp_path / "fake", dumps / "3")
+    arguments = [str(dump), "--out", str(tmp_path / "out"), "--with", str(python)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "hlodb", "replay", *arguments], stderr=subprocess.PIPE
+    ) as process:
+        while not jobs(python):
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, narration = process.communicate()
+    assert (process.returncode, narration) == (130, b"\nhlodb: interrupted\n")
+    [job] = jobs(python)
+    with pytest.raises(ProcessLookupError):
+        os.kill(job["pid"], 0)
 
 
 @pytest.mark.parametrize(
