@@ -81,6 +81,19 @@ _SMALL_BYTES = 64 << 20
     show_default=True,
     help="Number of programs to describe, the largest first.",
 )
+@click.option(
+    "--measure",
+    "is_measured",
+    is_flag=True,
+    help="Compile the remedies that are an edit of the program, instead of estimating.",
+)
+@click.option(
+    "--with",
+    "compiler",
+    metavar="PYTHON|jaxlib==X",
+    help="Compiler of --measure: a Python that has JAX, or a release to install"
+    "  [default: this Python]",
+)
 @limit_option
 @color_option
 @db_option
@@ -93,6 +106,8 @@ def command(
     output: Path | None,
     top: int,
     programs: int,
+    is_measured: bool,
+    compiler: str | None,
     limit: int | None,
     color: str,
     db: Path,
@@ -115,6 +130,10 @@ def command(
     """
     if paths and run is not None:
         raise UsageError("pass PATH or --run, not both")
+    if is_measured and not paths:
+        raise UsageError("--measure compiles a dump again: pass its PATH")
+    if compiler and not is_measured:
+        raise UsageError("--with names the compiler of --measure: pass both")
     if is_opened:
         form, output = "html", output or _page()
     limits = replace(read_settings(None), limit_bytes=limit).limits()
@@ -138,6 +157,8 @@ def command(
             for name in names or [run]
         ]
         maps = _maps(connection, found, programs) if form == "html" else []
+    if is_measured:
+        found = _measured(paths, found, compiler)
     width, is_coloured = text_width(output), wants_color(output, color)
     shown = Shown(programs, top, width, is_coloured, maps)
     with output_stream(output) as stream:
@@ -154,6 +175,36 @@ def command(
         each.is_whole and each.is_understood and not each.lacks_dump for each in found
     )
     return 0 if is_answered else 3
+
+
+def _measured(
+    paths: Sequence[str], overviews: Sequence[Overview], compiler: str | None
+) -> list[Overview]:
+    """Return explanations whose remedies were compiled where they are an edit."""
+    # Loaded when asked for: it starts compilers.
+    from hlodb.replay.interpreters import find_interpreters
+    from hlodb.replay.recover import recover
+    from hlodb.replay.remedies import EDITS, measure
+
+    sources = {source.name: source for source in _sources(paths)}
+    measured = []
+    for overview in overviews:
+        remedies = overview.answers["remedies"]
+        source = sources.get(overview.run.name)
+        if source is not None and any(row["rule_id"] in EDITS for row in remedies):
+            recovered, _ = recover(source)
+            is_tpu = any(one.topology is not None for one in recovered)
+            [interpreter] = find_interpreters(
+                [compiler] if compiler else [], with_tpu=is_tpu
+            )
+            remedies, notes = measure(source, recovered, remedies, interpreter)
+            for note in notes:
+                narrate(note)
+        else:
+            narrate(f"{overview.run.name}: no remedy is an edit that can be compiled")
+        answers = {**overview.answers, "remedies": remedies}
+        measured.append(replace(overview, answers=answers))
+    return measured
 
 
 @contextmanager

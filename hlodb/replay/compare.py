@@ -24,8 +24,18 @@ from hlodb.schema.warehouse import connect
 KINDS = ("parameter", "constant", "live_out", "thread_local", "temp")
 """Kinds of allocations, whose bytes all have to be equal."""
 
-Bytes: TypeAlias = tuple[int, ...]
-"""Reserved bytes, then those of each kind."""
+
+class Bytes(NamedTuple):
+    """What a memory space takes; `kinds` are the bytes of each of `KINDS`."""
+
+    reserved: int
+    kinds: tuple[int, ...]
+    live_peak: int | None
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Return all sizes that are equal in an exact replay."""
+        return self.reserved, *self.kinds
 
 
 class Space(NamedTuple):
@@ -71,7 +81,9 @@ def read_replay(replay: Measured, warehouse: Path) -> dict[Key, Memory]:
 
 
 _MEMORY = f"""
-SELECT path, color, space_name, reserved_bytes, {", ".join(f"{k}_bytes" for k in KINDS)}
+SELECT
+  path, color, space_name, live_peak_bytes, reserved_bytes,
+  {", ".join(f"{kind}_bytes" for kind in KINDS)}
 FROM module_memory
 WHERE run = $run
 ORDER BY path, color
@@ -87,10 +99,10 @@ def _read(source: RunSource, warehouse: Path) -> Mapping[str, Memory]:
 
 def _memory(connection: Connection, run: str) -> Mapping[str, Memory]:
     found: dict[str, dict[Space, Bytes]] = {}
-    for path, color, name, *sizes in connection.execute(
-        _MEMORY, {"run": run}
-    ).fetchall():
-        found.setdefault(path, {})[Space(color, name)] = tuple(sizes)
+    rows = connection.execute(_MEMORY, {"run": run}).fetchall()
+    for path, color, name, live_peak, reserved, *kinds in rows:
+        space = Space(color, name)
+        found.setdefault(path, {})[space] = Bytes(reserved, tuple(kinds), live_peak)
     return found
 
 
@@ -179,11 +191,11 @@ def _rows(
 ) -> Iterable[Row]:
     key = one.program.key
     reason = one.error or ("" if after else "XLA wrote no buffer assignment")
-    notes = [_first_line(reason), *notes] if reason else notes
+    notes = [first_line(reason), *notes] if reason else notes
     if after is None:
         yield _failed(replay, key, "; ".join(notes))
         return
-    none = (0,) * (1 + len(KINDS))
+    none = Bytes(0, (0,) * len(KINDS), 0)
     for space in sorted({*(before or {}), *after}):
         old, new = (before or {}).get(space, none), after.get(space, none)
         changes: tuple[int | None, int | None]
@@ -191,9 +203,9 @@ def _rows(
             status, changes = "new", (None, None)
         else:
             words = ("exact", "inexact") if is_first else ("equal", "changed")
-            status = words[old != new]
-            changes = (new[0] - old[0], new[-1] - old[-1])
-        sizes = (new[0], changes[0], new[-1], changes[1])
+            status = words[old.sizes != new.sizes]
+            changes = (new.reserved - old.reserved, new.kinds[-1] - old.kinds[-1])
+        sizes = (new.reserved, changes[0], new.kinds[-1], changes[1])
         said = [*notes, *_other_changes(old, new)] if status == "inexact" else notes
         # A TPU's compiler writes an assignment of programs that do not fit, too.
         status = "failed" if one.error else status
@@ -202,7 +214,7 @@ def _rows(
 
 def _other_changes(old: Bytes, new: Bytes) -> Iterable[str]:
     """Name kinds of allocations that differ; temporaries have a column."""
-    for kind, before, after in zip(KINDS[:-1], old[1:], new[1:], strict=False):
+    for kind, before, after in zip(KINDS[:-1], old.kinds, new.kinds, strict=False):
         if before != after:
             yield f"{kind}: {after - before:+,} B"
 
@@ -215,5 +227,6 @@ def _named(replay: str, key: Key) -> Row:
     return replay, program_name(key.name), key.number if key.number >= 0 else None
 
 
-def _first_line(text: str) -> str:
+def first_line(text: str) -> str:
+    """Return the first line of a message, not too long for a table."""
     return text.strip().partition("\n")[0][:1_000]

@@ -29,14 +29,15 @@ number = len(list(HERE.glob("job-*.json")))
 seen = dict(job, text=text, environment=dict(os.environ), pid=os.getpid())
 (HERE / "new").write_text(json.dumps(seen))
 (HERE / "new").rename(HERE / f"job-{{number}}.json")
-if "crash" in text:
+words = set(re.findall("[a-z]+", text))
+if "crash" in words:
     print("F1126 check failed: no such layout", file=sys.stderr, flush=True)
     os.kill(os.getpid(), signal.SIGSEGV)
-if "hang" in text:
+if "hang" in words:
     time.sleep(600)
 refusal = "XlaRuntimeError: INVALID_ARGUMENT: no\\nmore of it"
-error = refusal if "refuse" in text else None
-if "exceed" in text:
+error = refusal if "refuse" in words else None
+if "exceed" in words:
     error = "RESOURCE_EXHAUSTED: too much"
 if error != refusal:
     [out] = re.findall(r"--xla_dump_to=(\\S+)", os.environ["XLA_FLAGS"])

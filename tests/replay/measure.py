@@ -155,16 +155,26 @@ def forecast(
     foretold = _by_name(read_replay(done, warehouses[1]))
     after = _by_name(read_original(truth, warehouses[2]))
     names = sorted(before.keys() & after.keys())
+    old_sizes, new_sizes, sizes = (
+        {name: _sizes(found.get(name)) for name in names}
+        for found in (before, after, foretold)
+    )
     return {
         "platform": platform,
         "from": _compiler(old, platform),
         "to": _compiler(new, platform),
         "programs": len(names),
-        "changed": sum(before[name] != after[name] for name in names),
-        "equal": sum(foretold.get(name) == after[name] for name in names),
-        "others": [n[0] for n in names if foretold.get(n) != after[n]],
+        "changed": sum(old_sizes[name] != new_sizes[name] for name in names),
+        "equal": sum(
+            _sizes(foretold.get(name)) == _sizes(after[name]) for name in names
+        ),
+        "others": [n[0] for n in names if sizes[n] != new_sizes[n]],
         "input_changed": _input_changed(warehouses[0], warehouses[2]),
     }
+
+
+def _sizes(memory: Memory | None) -> dict[str, tuple[int, ...]]:
+    return {space.name: found.sizes for space, found in (memory or {}).items()}
 
 
 def _by_name(found: Mapping[Key, Memory]) -> dict[tuple[str, int], Memory]:

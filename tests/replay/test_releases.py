@@ -70,7 +70,7 @@ def sizes(rows: list[dict[str, Any]]) -> Mapping[str, Row]:
 
 
 def of_memory(memory: Memory) -> Mapping[str, Row]:
-    return {space.name: (bytes_[0], bytes_[-1]) for space, bytes_ in memory.items()}
+    return {space.name: (it.reserved, it.kinds[-1]) for space, it in memory.items()}
 
 
 def test_replays_are_exact_and_donation_is_that_of_jax(

@@ -378,23 +378,40 @@ def _refusal(space: Row) -> str:
 def _remedies(remedies: Sequence[Row], top: int) -> list[Block]:
     if not remedies:
         return [Paragraph("No remedy that hlodb knows would lower this peak.")]
-    rows = [
+    is_measured = "standing" in remedies[0]
+    rows: list[tuple[str, ...]] = [
         (
             plain_bytes(row["saved_bytes"]),
             plain_percent(row["saved_ratio"]),
+            *(_standing(row) if is_measured else ()),
             row["subject"],
             row["advice"],
             row["cost"],
         )
         for row in remedies
     ]
-    header = ("saves", "share", "what", "what to do", "cost")
+    more = ("reserved", "how") if is_measured else ()
+    header = ("saves", "share", *more, "what", "what to do", "cost")
+    falling = (
+        "the live peak and the reserved bytes fall"
+        if is_measured
+        else ("the live peak falls")
+    )
     return [
-        Paragraph(
-            "What to do, and what the live peak falls by; savings do not add up:"
+        Paragraph(f"What to do, and what {falling} by; savings do not add up:"),
+        table(
+            header,
+            rows,
+            top,
+            numeric=(0, 1, 2) if is_measured else (0, 1),
+            is_all=len(rows) < most_rows(top),
         ),
-        table(header, rows, top, numeric=(0, 1), is_all=len(rows) < most_rows(top)),
     ]
+
+
+def _standing(row: Row) -> tuple[str, str]:
+    """Return what the reserved bytes fall by, and how the figures were found."""
+    return plain_bytes(row["saved_reserved_bytes"]), row["standing"]
 
 
 def _more(overview: Overview, described: Sequence[Row]) -> list[Block]:

@@ -1,0 +1,98 @@
+"""`hlodb explain --measure`: remedies that are an edit, compiled by a fake compiler.
+
+In tests/data/changes/donation, `dropped` lacks the donation of `v`, 32 KiB, of `base`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hlodb.cli import main
+from tests.conftest import DATA
+from tests.replay.fake_jax import fake_python, jobs
+
+BASE, DROPPED = (DATA / "changes" / "donation" / name for name in ("base", "dropped"))
+ADVICE = (
+    "Donate these arguments: jax.jit(donate_argnums=…) lets results take their memory."
+)
+
+
+def explained(
+    capsys: pytest.CaptureFixture[str], python: Path, *arguments: str
+) -> tuple[list[dict[str, Any]], str]:
+    measuring = ["--measure", "--with", str(python), *arguments]
+    assert main(["explain", str(DROPPED), "--format", "json", *measuring]) == 0
+    out, narration = capsys.readouterr()
+    [run] = json.loads(out)["runs"]
+    remedies: list[dict[str, Any]] = run["answers"]["remedies"]
+    return remedies, narration
+
+
+def by_rule(remedies: list[dict[str, Any]]) -> dict[str, tuple[Any, ...]]:
+    return {
+        row["rule_id"]: (
+            row["standing"], row["saved_bytes"], row["saved_reserved_bytes"]
+        )
+        for row in remedies
+    }  # fmt: skip
+
+
+def test_a_donation_is_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    python = fake_python(tmp_path / "fake", DROPPED, donated=BASE)
+    remedies, narration = explained(capsys, python)
+    found = by_rule(remedies)
+    assert found.pop("donate") == ("measured", 32 << 10, 32 << 10)
+    assert {row[0] for row in found.values()} == {"estimated"}
+    assert {row[2] for row in found.values()} == {None}
+    assert narration == ""
+    assert [job["donate"] for job in jobs(python)] == [None, "auto"]
+
+
+def test_a_remedy_that_saves_nothing_is_left_out_and_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    remedies, narration = explained(capsys, fake_python(tmp_path / "fake", DROPPED))
+    assert "donate" not in by_rule(remedies)
+    assert narration == (
+        f"hlodb: left out, as it saves nothing once compiled: jit_update: {ADVICE}\n"
+    )
+
+
+def test_what_cannot_be_measured_stays_an_estimate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    remedies, narration = explained(capsys, fake_python(tmp_path / "fake", BASE))
+    assert by_rule(remedies)["donate"] == ("estimated", 32 << 10, None)
+    assert narration == (
+        f"hlodb: not measured: jit_update: {ADVICE} (the unchanged replay is inexact)\n"
+    )
+
+
+def test_the_table_says_what_is_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    python = fake_python(tmp_path / "fake", DROPPED, donated=BASE)
+    assert main(["explain", str(DROPPED), "--measure", "--with", str(python)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    [row] = [line.split(ADVICE)[0].split() for line in lines if ADVICE in line]
+    assert row == ["32.00", "KiB", "14.3", "%", "32.00", "KiB", "measured", "v"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--measure"], "--measure compiles a dump again: pass its PATH"),
+        ([str(DROPPED), "--with", "python"], "--with names the compiler of --measure"),
+    ],
+)
+def test_both_options_need_a_dump(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", *arguments]) == 2
+    assert message in capsys.readouterr().err
