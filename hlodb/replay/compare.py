@@ -71,13 +71,15 @@ def read_replay(replay: Measured, warehouse: Path) -> dict[Key, Memory]:
     except Exception:
         return {}
     by_place = {one.program.place: one.program.key for one in replay.programs}
-    found: dict[Key, Memory] = {}
-    for path, memory in _read(source, warehouse).items():
-        key = by_place.get(path.rpartition("/")[0])
-        # What XLA compiles on its way has a higher number.
-        if key is not None and program_key(path, recognise(path)).name == key.name:
-            found.setdefault(key, memory)
-    return found
+    best: dict[Key, tuple[bool, int, str]] = {}
+    memories = _read(source, warehouse)
+    for path in memories:
+        key, again = by_place.get(path.rpartition("/")[0]), recognise(path)
+        if key is not None:
+            # What XLA compiles on its way has another name and a higher number.
+            rank = again.module_name != key.name, again.module_number or 0, path
+            best[key] = min(best.get(key, rank), rank)
+    return {key: memories[path] for key, (_, _, path) in best.items()}
 
 
 _MEMORY = f"""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -99,8 +100,6 @@ def _compile(
     topology = edit.topology or program.topology
     if topology == "":
         return Compiled(program, "the dump does not say for which TPUs: pass --device")
-    dump = folder / program.place
-    dump.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="hlodb-replay-") as name:
         job = Path(name)
         source = f"program.{program.form}"
@@ -108,7 +107,7 @@ def _compile(
         asked = _job(program, edit, topology, source, bounds)
         (job / "job.json").write_text(json.dumps(asked), "utf-8")
         command = [str(interpreter.path), "-I", str(WORKER), str(job)]
-        environment = _environment(program, topology, dump)
+        environment = _environment(program, topology)
         with (job / "log").open("wb") as log:
             process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -125,7 +124,9 @@ def _compile(
                 running.discard(process)
         said = _result(job / "result.json")
         error = _error(said, code, job / "log", bounds)
-    _renumber(dump, program.key.number)
+        if (job / _DUMP).is_dir():
+            _renumber(job / _DUMP, program.key.number)
+            shutil.copytree(job / _DUMP, folder / program.place)
     notes = said.get("notes", []) if said else []
     return Compiled(program, error, (*program.notes, *map(str, notes)))
 
@@ -148,6 +149,9 @@ def _job(
     }
 
 
+_DUMP = "dump"
+"""Where XLA dumps, below the folder of the job: its flags cannot hold a space."""
+
 _FOREIGN = re.compile(r"XLA_FLAGS|LIBTPU_INIT_ARGS|JAX_.*|PYTHON.*|TPU_.*")
 """Variables that would change what is compiled."""
 
@@ -159,9 +163,9 @@ _WITHOUT_A_TPU = {
 }
 
 
-def _environment(program: Program, topology: str | None, dump: Path) -> dict[str, str]:
+def _environment(program: Program, topology: str | None) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not _FOREIGN.fullmatch(k)}
-    flags = [f"--xla_dump_to={dump.absolute()}", *program.dump_flags]
+    flags = [f"--xla_dump_to={_DUMP}", *program.dump_flags]
     if topology is None:
         count = program.replicas * program.partitions
         flags.append(f"--xla_force_host_platform_device_count={count}")

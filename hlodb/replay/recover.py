@@ -28,6 +28,7 @@ from hlodb.ingest.formats.text_proto import (
     text_at,
     texts,
 )
+from hlodb.ingest.recognise.file_names import split_name
 from hlodb.ingest.recognise.recognition import Recognised
 from hlodb.ingest.sources.discover import RunSource
 from hlodb.ingest.sources.units import DumpFile
@@ -44,9 +45,10 @@ SOURCES: dict[Form, str] = {
 
 
 class Key(NamedTuple):
-    """What the files of one program share in their names."""
+    """What names of files of one program share; `prefix` is a time or a process."""
 
     folder: str
+    prefix: str
     number: int
     name: str
     cl: str
@@ -123,7 +125,8 @@ def program_key(path: str, file: Recognised) -> Key:
     """Return the program of a file, by its path in the run."""
     number = -1 if file.module_number is None else file.module_number
     folder = path.rpartition("/")[0]
-    return Key(folder, number, file.module_name or "", file.cl or "")
+    prefix = split_name(path).prefix
+    return Key(folder, prefix, number, file.module_name or "", file.cl or "")
 
 
 _INPUTS = ("module.mlir", "compile_options.textproto")
@@ -170,7 +173,8 @@ def _join_inputs(
     timed: dict[tuple[str, str], list[dict[str, bytes]]] = defaultdict(list)
     for (home, name), files in sorted(inputs.items()):
         if stem := re.fullmatch(r"module_(\d{4,})\.(.+?)(?:\.cl_(\d+))?", name):
-            _add_inputs(found[Key(home, int(stem[1]), stem[2], stem[3] or "")], files)
+            key = Key(home, "", int(stem[1]), stem[2], stem[3] or "")
+            _add_inputs(found[key], files)
         elif of_time := re.fullmatch(r"(.+)_\d{10,}", name):
             timed[home, of_time[1]].append(files)
     for (home, name), several in timed.items():
@@ -224,10 +228,11 @@ def _program(
     is_whole = form != "mlir"
     flags, left_out = _flags(one, is_tpu)
     notes += [f"flag {name} names a file and is left out" for name in left_out]
+    partitions = _count(one.sources, header, options, "partitions")
     build = {
         "use_shardy_partitioner": options.use_shardy
         if options.is_known
-        else _uses_shardy(one.sources),
+        else _uses_shardy(one.sources, partitions),
         **_propagation(header, options),
     }
     return Program(
@@ -236,7 +241,7 @@ def _program(
         form=form,
         data=data,
         replicas=_count(one.sources, header, options, "replicas"),
-        partitions=_count(one.sources, header, options, "partitions"),
+        partitions=partitions,
         build_options={**build, **options.others},
         flags={**flags, **options.overrides},
         aliases=_aliases(header) if is_whole else (),
@@ -344,10 +349,12 @@ def _propagation(
     return found
 
 
-def _uses_shardy(sources: Mapping[Form, bytes]) -> bool | None:
-    """Return True where a program has marks of Shardy; None leaves it to JAX."""
+def _uses_shardy(sources: Mapping[Form, bytes], partitions: int) -> bool | None:
+    """Return whether a program has marks of Shardy; None for one partition."""
     marks = (b"sdy.mesh", b"xla.sdy.", b"sdy.sharding")
-    return True if any(m in data for data in sources.values() for m in marks) else None
+    if any(mark in data for data in sources.values() for mark in marks):
+        return True
+    return False if partitions > 1 else None
 
 
 def _aliases(header: Mapping[str, str]) -> tuple[tuple[int, int], ...]:
@@ -448,7 +455,8 @@ def _safe(part: str) -> str:
 def _place(key: Key, places: Counter[str]) -> str:
     """Return a relative folder for the dump of a program, which no other one has."""
     number = f"module_{key.number:04d}." if key.number >= 0 else ""
-    parts = [*key.folder.split("/"), f"{number}{key.name}"]
+    prefix = f"{key.prefix}." if key.prefix else ""
+    parts = [*key.folder.split("/"), f"{prefix}{number}{key.name}"]
     safe = [_safe(part) for part in parts if part.strip(".")]
     place = "/".join(safe)
     places[place] += 1

@@ -42,6 +42,7 @@ if "exceed" in words:
 if error != refusal:
     [out] = re.findall(r"--xla_dump_to=(\\S+)", os.environ["XLA_FLAGS"])
     dumped = HERE / ("donated" if job["donate"] is not None else "plain")
+    pathlib.Path(out).mkdir()
     for file in dumped.iterdir():
         shutil.copyfile(file, pathlib.Path(out) / file.name)
 notes = ["a note"] if job["donate"] else []

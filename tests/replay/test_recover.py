@@ -45,7 +45,7 @@ def test_a_dump_of_jaxlib_0_12_gives_module_options_and_flags() -> None:
         assert member is not None
         module = member.read()
     assert only(archive) == Program(
-        key=Key("", 0, "jit_loop", ""),
+        key=Key("", "", 0, "jit_loop", ""),
         place="module_0000.jit_loop",
         form="mlir",
         data=module,
@@ -71,7 +71,7 @@ def test_text_has_what_is_lost_on_the_way_to_mlir(tmp_path: Path) -> None:
     text = header + "c = f32[99]{0} constant({...})\n"
     name = "module_0012.jit_f.before_optimizations.txt"
     assert only(written(tmp_path, {name: text})) == Program(
-        key=Key("", 12, "jit_f", ""),
+        key=Key("", "", 12, "jit_f", ""),
         place="module_0012.jit_f",
         form="txt",
         data=text.encode(),
@@ -198,7 +198,7 @@ def test_new_dumps_stay_below_their_folder_and_apart(tmp_path: Path) -> None:
 def test_what_is_compiled_already_cannot_be_compiled_again(tmp_path: Path) -> None:
     stem = "module_0001.jit_f.{}after_optimizations"
     files: dict[str, str | bytes] = {f"{stem.format('cpu_')}.txt": AFTER}
-    key = Key("", 1, "jit_f", "")
+    key = Key("", "", 1, "jit_f", "")
     reason = (
         "the dump has neither its module.mlir nor its before_optimizations,"
         " which a compilation cache does not keep"
@@ -209,9 +209,22 @@ def test_what_is_compiled_already_cannot_be_compiled_again(tmp_path: Path) -> No
 def test_gpus_are_refused() -> None:
     programs, lost = recovered(DATA / "gpu" / "jaxlib-0.10.2.tar.xz")
     reason = "it was compiled for sm_9.0a, which needs the device"
-    keys = [Key("", 1, "jit_step", ""), Key("", 665, "jit_ring", "")]
+    keys = [Key("", "", 1, "jit_step", ""), Key("", "", 665, "jit_ring", "")]
     assert programs == []
     assert lost == [Unrecoverable(key, reason) for key in keys]
+
+
+def test_compilations_of_one_number_stay_apart(tmp_path: Path) -> None:
+    """With --xla_dump_include_timestamp a second process dumps beside the first."""
+    name = "{}.module_0001.jit_f.before_optimizations.txt"
+    prefixes = ("1795666870358", "1795666999999", "rank_3")
+    files: dict[str, str | bytes] = {name.format(one): TEXT for one in prefixes}
+    programs, _ = recovered(written(tmp_path, files))
+    assert [one.key for one in programs] == [
+        Key("", prefix, 1, "jit_f", "") for prefix in prefixes
+    ]
+    places = [one.place for one in programs]
+    assert places == [f"{prefix}.module_0001.jit_f" for prefix in prefixes]
 
 
 def test_passes_are_dumped_again(tmp_path: Path) -> None:
