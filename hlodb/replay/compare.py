@@ -17,7 +17,7 @@ from hlodb.ingest.sources.discover import RunSource, discover
 from hlodb.queries.query import Column
 from hlodb.queries.result import Result, Row
 from hlodb.replay.compile import Compiled
-from hlodb.replay.recover import Key, Unrecoverable, program_key
+from hlodb.replay.recover import Key, Program, Unrecoverable, program_key
 from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import connect
 
@@ -112,6 +112,7 @@ COLUMNS = (
     Column("replay", "VARCHAR", "name", "neutral", "Folder of the new dump."),
     Column("program", "VARCHAR", "name", "neutral", "Name of the program."),
     Column("module_number", "INTEGER", "id", "neutral", "Number in the dump."),
+    Column("place", "VARCHAR", "name", "neutral", "Its folder below the replay's."),
     Column("space_name", "VARCHAR", "name", "neutral", "Memory space."),
     Column(
         "status", "VARCHAR", "text", "neutral",
@@ -130,7 +131,8 @@ COLUMNS = (
     ),
     Column("note", "VARCHAR", "text", "neutral", "Why, and what was left out."),
 )  # fmt: skip
-STATUS = [column.name for column in COLUMNS].index("status")
+_NAMES = [column.name for column in COLUMNS]
+STATUS, _PLACE = _NAMES.index("status"), _NAMES.index("place")
 _LEADING = (
     "replay", "program", "space_name", "status", "reserved_bytes",
     "reserved_change_bytes", "temp_change_bytes", "note",
@@ -164,7 +166,7 @@ def compared(
                 inexact.add(key)
             rows += new
         if is_first:
-            rows += [_failed(replay.name, each.key, each.reason) for each in lost]
+            rows += [_failed(replay.name, each, each.reason) for each in lost]
             base = found
     return Result(COLUMNS, rows, _LEADING)
 
@@ -173,7 +175,7 @@ def summed_up(rows: Sequence[Row]) -> str:
     """Return how many programs of each replay came out how: `2 exact, 1 failed`."""
     worst: dict[tuple[object, ...], str] = {}
     for row in rows:
-        one = (row[0], row[1], row[2])
+        one = (row[0], row[_PLACE])
         worst[one] = min(worst.get(one, row[STATUS]), row[STATUS], key=_BAD.index)
     counts = Counter(worst.values())
     return ", ".join(f"{counts[word]} {word}" for word in _BAD if counts[word])
@@ -191,11 +193,10 @@ def _rows(
     is_first: bool,
     notes: list[str],
 ) -> Iterable[Row]:
-    key = one.program.key
     reason = one.error or ("" if after else "XLA wrote no buffer assignment")
     notes = [first_line(reason), *notes] if reason else notes
     if after is None:
-        yield _failed(replay, key, "; ".join(notes))
+        yield _failed(replay, one.program, "; ".join(notes))
         return
     none = Bytes(0, (0,) * len(KINDS), 0)
     for space in sorted({*(before or {}), *after}):
@@ -211,7 +212,13 @@ def _rows(
         said = [*notes, *_other_changes(old, new)] if status == "inexact" else notes
         # A TPU's compiler writes an assignment of programs that do not fit, too.
         status = "failed" if one.error else status
-        yield (*_named(replay, key), space.name, status, *sizes, "; ".join(said))
+        yield (
+            *_named(replay, one.program),
+            space.name,
+            status,
+            *sizes,
+            "; ".join(said),
+        )
 
 
 def _other_changes(old: Bytes, new: Bytes) -> Iterable[str]:
@@ -221,12 +228,18 @@ def _other_changes(old: Bytes, new: Bytes) -> Iterable[str]:
             yield f"{kind}: {after - before:+,} B"
 
 
-def _failed(replay: str, key: Key, reason: str) -> Row:
-    return (*_named(replay, key), None, "failed", *[None] * 4, reason)
+def _failed(replay: str, one: Program | Unrecoverable, reason: str) -> Row:
+    return (*_named(replay, one), None, "failed", *[None] * 4, reason)
 
 
-def _named(replay: str, key: Key) -> Row:
-    return replay, program_name(key.name), key.number if key.number >= 0 else None
+def _named(replay: str, one: Program | Unrecoverable) -> Row:
+    key = one.key
+    return (
+        replay,
+        program_name(key.name),
+        (key.number if key.number >= 0 else None),
+        one.place,
+    )
 
 
 def first_line(text: str) -> str:

@@ -85,6 +85,7 @@ class Unrecoverable(NamedTuple):
     """A program that cannot be compiled again, and why."""
 
     key: Key
+    place: str
     reason: str
 
 
@@ -205,14 +206,14 @@ def _program(
             return None
         return Unrecoverable(
             key,
+            _place(key, places),
             "the dump has neither its module.mlir nor its before_optimizations,"
             " which a compilation cache does not keep",
         )
     is_tpu = bool(one.target or key.cl)
     if not is_tpu and one.platform not in ("", "cpu"):
-        return Unrecoverable(
-            key, f"it was compiled for {one.platform}, which needs the device"
-        )
+        reason = f"it was compiled for {one.platform}, which needs the device"
+        return Unrecoverable(key, _place(key, places), reason)
     topology = _topology(one.target) if is_tpu else None
     header = _header(one.sources)
     options = _build_options(one.compile_options)
@@ -223,7 +224,8 @@ def _program(
     if form == "pb":
         module = _module_of(data)
         if module is None:
-            return Unrecoverable(key, "the message before optimizations is broken")
+            reason = "the message before optimizations is broken"
+            return Unrecoverable(key, _place(key, places), reason)
         data = module
     is_whole = form != "mlir"
     flags, left_out = _flags(one, is_tpu)

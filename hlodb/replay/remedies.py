@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeAlias
 
-from hlodb.ingest.modules.identity import program_name
+from hlodb.ingest.recognise.recognition import recognise
 from hlodb.ingest.sources.discover import RunSource
 from hlodb.replay.compare import (
     Measured,
@@ -26,7 +26,7 @@ from hlodb.replay.compile import (
     compile_all,
 )
 from hlodb.replay.interpreters import Interpreter
-from hlodb.replay.recover import Key, Program
+from hlodb.replay.recover import Key, Program, program_key
 
 EDITS: Mapping[str, Edit] = {"donate": Edit(donate="auto")}
 """Remedy of remedy_rules → the edit that it is."""
@@ -67,7 +67,7 @@ def measure(
     for row in remedies:
         estimated = {**row, "standing": "estimated", "saved_reserved_bytes": None}
         named = f"{row['program']}: {row['advice']}"
-        outcome = outcomes.get(row["rule_id"], {}).get(_place(row))
+        outcome = outcomes.get(row["rule_id"], {}).get(_key(row))
         if outcome is None:
             kept.append(estimated)
             continue
@@ -83,19 +83,15 @@ def measure(
     return sorted(kept, key=lambda row: -row["saved_bytes"]), notes
 
 
-def _place(row: Row) -> tuple[str, int | None]:
-    return row["program"], row["module_number"]
-
-
-def _of(key: Key) -> tuple[str, int | None]:
-    return program_name(key.name), key.number if key.number >= 0 else None
+def _key(row: Row) -> Key:
+    return program_key(row["path"], recognise(row["path"]))
 
 
 def _wanted(
     programs: Sequence[Program], remedies: Sequence[Row], rule: str
 ) -> list[Program]:
-    places = {_place(row) for row in remedies if row["rule_id"] == rule}
-    return [one for one in programs if _of(one.key) in places]
+    keys = {_key(row) for row in remedies if row["rule_id"] == rule}
+    return [one for one in programs if one.key in keys]
 
 
 def _outcomes(
@@ -104,7 +100,7 @@ def _outcomes(
     edit: Edit,
     interpreter: Interpreter,
     bounds: Bounds,
-) -> dict[tuple[str, int | None], Outcome]:
+) -> dict[Key, Outcome]:
     """Return each program before and after the edit."""
     if not programs:
         return {}
@@ -124,7 +120,7 @@ def _outcomes(
     for one, again in zip(plain, edited, strict=True):
         key = one.program.key
         of_one = [memory.get(key) for memory in memories]
-        outcomes[_of(key)] = _outcome(one, again, *of_one)
+        outcomes[key] = _outcome(one, again, *of_one)
     return outcomes
 
 

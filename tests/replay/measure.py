@@ -112,9 +112,9 @@ def _row(
     for suffix in (".a.duckdb", ".b.duckdb"):
         out.with_suffix(suffix).unlink()
     rows = compared(original, lost, [(measured, again)]).dicts()
-    worst: dict[tuple[str, int], dict[str, Any]] = {}
+    worst: dict[str, dict[str, Any]] = {}
     for row in rows:
-        key = row["program"], row["module_number"]
+        key = row["place"]
         if key not in worst or row["status"] in _BAD:
             worst[key] = row
     return {

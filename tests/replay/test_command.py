@@ -76,7 +76,12 @@ def test_an_unchanged_replay_is_exact_and_an_edit_is_compared_with_it(
         "--donate", "2,0", "--flag", "xla_a=b=c", "--flag", "--xla_d=",
     )  # fmt: skip
     (reserved, temp), (more, more_temp) = sizes
-    program = {"program": "jit_train_step", "module_number": 0, "space_name": "host"}
+    program = {
+        "program": "jit_train_step",
+        "module_number": 0,
+        "place": STEM,
+        "space_name": "host",
+    }
     assert rows == [
         {
             "replay": "3.unchanged", **program, "status": "exact",
@@ -147,6 +152,19 @@ def test_a_failed_program_costs_the_exit_code_alone(
     ]
     assert code == 3
     assert narration.startswith("hlodb: 2 failed, 1 new;")
+
+
+def test_each_process_counts_by_itself(
+    dumps: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for rank in ("rank_0", "rank_1"):
+        shutil.copytree(dumps / "3", tmp_path / "dump" / rank)
+    python = fake_python(tmp_path / "fake", dumps / "3")
+    arguments = [tmp_path / "dump", "--out", tmp_path / "out", "--with", python]
+    _, rows, narration = replayed(capsys, *arguments)
+    found = [(row["place"], row["status"]) for row in rows]
+    assert found == [(f"rank_{n}/{STEM}", "exact") for n in (0, 1)]
+    assert narration.startswith("hlodb: 2 exact;")
 
 
 def test_a_program_that_does_not_fit_is_compared_all_the_same(

@@ -203,7 +203,10 @@ def test_what_is_compiled_already_cannot_be_compiled_again(tmp_path: Path) -> No
         "the dump has neither its module.mlir nor its before_optimizations,"
         " which a compilation cache does not keep"
     )
-    assert recovered(written(tmp_path, files)) == ([], [Unrecoverable(key, reason)])
+    assert recovered(written(tmp_path, files)) == (
+        [],
+        [Unrecoverable(key, "module_0001.jit_f", reason)],
+    )
 
 
 def test_gpus_are_refused() -> None:
@@ -211,7 +214,10 @@ def test_gpus_are_refused() -> None:
     reason = "it was compiled for sm_9.0a, which needs the device"
     keys = [Key("", "", 1, "jit_step", ""), Key("", "", 665, "jit_ring", "")]
     assert programs == []
-    assert lost == [Unrecoverable(key, reason) for key in keys]
+    assert lost == [
+        Unrecoverable(key, f"module_{key.number:04d}.{key.name}", reason)
+        for key in keys
+    ]
 
 
 def test_compilations_of_one_number_stay_apart(tmp_path: Path) -> None:
