@@ -188,7 +188,9 @@ def test_no_command_leaves_the_warehouse(
 
 
 def test_every_command_is_carried_out() -> None:
-    assert {name for name, *_ in strangers.COMMANDS} == COMMANDS.keys() - {"schema"}
+    without_warehouse = {"replay", "schema"}
+    named = {name for name, *_ in strangers.COMMANDS}
+    assert named == COMMANDS.keys() - without_warehouse
 
 
 @pytest.mark.slow
