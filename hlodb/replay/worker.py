@@ -11,6 +11,7 @@ import json
 import re
 import resource
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ def main(folder: Path) -> None:
     """Compile the program of a job, and write what came of it."""
     job = json.loads((folder / "job.json").read_text("utf-8"))
     if limit := job["memory_bytes"]:
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+        with suppress(ValueError, OSError):  # Beyond what the user's own limit is.
+            resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     result: dict[str, Any] = {"versions": {}, "notes": [], "error": None}
     try:
         result["versions"] = _versions()
