@@ -1,0 +1,98 @@
+"""Compiles the programs of programs.py ahead of time, before and after their edit.
+
+    pip install "jax[tpu]==0.10.2" flax optax equinox dm-haiku diffrax numpyro
+    python make_dumps.py FOLDER [NAME…]
+
+Each variant is compiled by a process of its own, as XLA takes the folder of its dump
+when it starts. `python -m bench.advice FOLDER` compares advice with the outcome.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+from importlib import import_module
+from pathlib import Path
+
+HERE = Path(__file__).parent
+KEPT = (
+    "after_optimizations",
+    "-buffer-assignment",
+    "-live-range",
+    "-values",
+    "target_arguments",
+)
+
+
+def compile_one(name: str, variant: str, folder: str) -> None:
+    """Dump one variant of a program."""
+    os.environ["XLA_FLAGS"] = f"--xla_dump_to={folder} --xla_dump_hlo_as_text"
+    os.environ["TPU_SKIP_MDS_QUERY"] = "1"
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    programs = import_module("programs")
+    import jax
+    import numpy as np
+    from jax.experimental import topologies
+    from jax.sharding import Mesh, SingleDeviceSharding
+
+    made = programs.PROGRAMS[name][0](variant)
+    function, arguments, options = made.function, made.arguments, dict(made.options)
+    if made.platform != "cpu":
+        found = topologies.get_topology_desc(made.platform, platform="tpu").devices
+        devices = np.array(found)
+        if made.mesh:
+            count = int(np.prod(made.mesh))
+            mesh = Mesh(devices[:count].reshape(made.mesh), ("data",))
+            (function, arguments), options = function(mesh)
+        else:
+            place = SingleDeviceSharding(devices[0])
+            arguments = programs.sharded(arguments, place)
+    jax.jit(function, **options).lower(*arguments).compile()
+
+
+def pack(dump: Path, archive: Path) -> None:
+    """Keep the texts of the main program of a dump, in an archive."""
+    sizes = {f: f.stat().st_size for f in dump.iterdir() if f.is_file()}
+    ends = [f for f in sizes if "after_optimizations-buffer-assignment" in f.name]
+    largest = max(ends, key=lambda f: sizes[f]).name
+    main = largest.partition("after_optimizations")[0].removesuffix("cpu_")
+    for file in list(dump.iterdir()):
+        if file.is_dir():
+            shutil.rmtree(file)
+        elif not file.name.startswith(main) or not file.stem.endswith(KEPT):
+            file.unlink()
+    with tarfile.open(archive, "w:xz") as packed:
+        packed.add(dump, dump.name)
+
+
+def main() -> None:
+    """Compile every variant that is not there yet."""
+    if sys.argv[1:2] == ["--one"]:
+        compile_one(*sys.argv[2:])
+        return
+    programs = import_module("programs").PROGRAMS
+    folder = Path(sys.argv[1])
+    for name in sys.argv[2:] or list(programs):
+        for variant in ("base", programs[name][1]):
+            archive = folder / f"{name}.{variant}.tar.xz"
+            if variant is None or archive.exists():
+                continue
+            dump = folder / f"{name}.{variant}"
+            shutil.rmtree(dump, ignore_errors=True)
+            command = [sys.executable, __file__, "--one", name, variant, str(dump)]
+            started = time.monotonic()
+            done = subprocess.run(command, check=False, capture_output=True, text=True)
+            seconds = f"{time.monotonic() - started:.0f} s"
+            if done.returncode:
+                print(name, variant, "failed", seconds, done.stderr[-1500:], flush=True)
+                continue
+            pack(dump, archive)
+            print(name, variant, seconds, archive.stat().st_size, flush=True)
+
+
+if __name__ == "__main__":
+    main()
