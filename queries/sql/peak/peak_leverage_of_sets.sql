@@ -66,6 +66,7 @@ ranked AS (
       AS v)
   ) AS s USING (module_id, color)
   WHERE s.locations_id IS NOT DISTINCT FROM m.locations_id
+    AND s.new_peak_bytes IS NOT NULL
 )
 SELECT
   r.run, r.program, r.module_number, r.rank, r.color, r.space_name,

@@ -11,7 +11,8 @@
 --   main memory (color 0) is meant: the compiler fills other memory spaces on
 --   purpose.
 -- grain: module occurrence, memory space, remedy, subject
--- leading: program, space_name, saved_bytes, saved_ratio, subject, advice
+-- leading: program, space_name, saved_reserved_bytes, saved_bytes, subject,
+--   source_file, source_line, advice
 -- param run
 -- param program
 -- param color
@@ -28,11 +29,20 @@
 -- column rule_id VARCHAR name neutral: The remedy.
 -- column subject VARCHAR text neutral: The arguments, values or instruction to
 --   change.
+-- column source_file
+-- column source_line
+-- column saved_reserved_bytes BIGINT bytes higher_is_better: What reserved_bytes
+--   falls by.
 -- column saved_bytes BIGINT bytes higher_is_better: What the live peak falls
 --   by.
 -- column saved_ratio DOUBLE ratio higher_is_better: Its share of
 --   live_peak_bytes.
+-- column saved_reserved_ratio DOUBLE ratio higher_is_better: Share of
+--   reserved_bytes that saved_reserved_bytes is.
 -- column live_peak_bytes
+-- column reserved_bytes
+-- column is_last_resort BOOLEAN flag neutral: Whether it changes what is
+--   computed as a whole, such as the batch; these come last.
 -- column advice VARCHAR text neutral: What to change.
 -- column cost VARCHAR text neutral: What it costs.
 -- column path
@@ -66,7 +76,8 @@ fitting AS (
 ),
 marked AS (
   SELECT
-    v.module_id, v.color AS space_color, v.value_id, v.size_bytes, r.rule_id,
+    v.module_id, v.color AS space_color, v.value_id, v.size_bytes,
+    v.instruction_id, r.rule_id,
     coalesce(v.subject, coalesce(r.subject, '') || CASE r.subject_by
       WHEN 'type' THEN v.element_type
       WHEN 'shape' THEN v.element_type || '[' || v.dimensions || ']'
@@ -95,6 +106,7 @@ sized AS (
 members AS MATERIALIZED (
   SELECT
     c.module_id, c.locations_id, m.rule_id || '|' || m.subject AS set_name,
+    m.instruction_id, m.size_bytes,
     m.value_id, m.part, m.whole, m.is_apart, m.from_step, m.until_step,
     row_number() OVER () AS place
   FROM sized AS m
@@ -122,7 +134,7 @@ priced AS MATERIALIZED (
     s.module_id, s.locations_id, s.color AS space_color,
     split_part(s.set_name, '|', 1) AS rule_id,
     substr(s.set_name, strpos(s.set_name, '|') + 1) AS subject,
-    s.part_peak_bytes
+    s.part_peak_bytes, s.part_reserved_bytes
   FROM set_leverage(
     color := coalesce($color, 0),
     member_modules := (SELECT modules FROM columns_of_members),
@@ -136,32 +148,61 @@ priced AS MATERIALIZED (
     member_until := (SELECT last_steps FROM columns_of_members)
   ) AS s
 ),
+-- The line of the largest value that has one.
+lines AS (
+  SELECT
+    m.module_id, m.locations_id, m.set_name,
+    arg_max(s.source_file, (m.size_bytes, -m.place)) AS source_file,
+    arg_max(s.source_line, (m.size_bytes, -m.place)) AS source_line
+  FROM members AS m
+  JOIN instruction_sources() AS s
+    ON s.module_id = m.module_id
+    AND s.locations_id IS NOT DISTINCT FROM m.locations_id
+    AND s.instruction_id = m.instruction_id
+  WHERE s.source_file IS NOT NULL
+  GROUP BY m.module_id, m.locations_id, m.set_name
+),
 found AS (
   SELECT
-    c.*, p.rule_id, p.subject, c.live_peak_bytes - p.part_peak_bytes AS saved
+    c.*, p.rule_id, p.subject,
+    c.live_peak_bytes - coalesce(p.part_peak_bytes, c.live_peak_bytes)
+      AS saved,
+    greatest(0, p.part_reserved_bytes) AS spared, l.source_file,
+    l.source_line
   FROM chosen AS c
   JOIN priced AS p
     ON p.module_id = c.module_id
     AND p.locations_id IS NOT DISTINCT FROM c.locations_id
     AND p.space_color = c.color
+  LEFT JOIN lines AS l
+    ON l.module_id = p.module_id
+    AND l.locations_id IS NOT DISTINCT FROM p.locations_id
+    AND l.set_name = p.rule_id || '|' || p.subject
 ),
 ranked AS (
   SELECT
-    f.*, r.advice, r.cost,
+    f.*, r.advice, r.cost, r.is_last_resort,
     row_number() OVER (
       PARTITION BY f.occurrence, f.color
-      ORDER BY f.saved DESC, r.place, f.subject
+      ORDER BY
+        r.is_last_resort, f.spared DESC, f.saved DESC, r.place, f.subject
     ) AS remedy_place
   FROM found AS f
   JOIN remedy_rules() AS r USING (rule_id)
-  WHERE f.saved > 0
-    AND f.saved >= $min_ratio * f.live_peak_bytes
+  WHERE greatest(f.saved, f.spared) > 0
+    AND (
+      f.saved >= $min_ratio * f.live_peak_bytes
+      OR f.spared >= $min_ratio * f.reserved_bytes
+    )
 )
 SELECT
   r.run, r.program, r.module_number, r.rank, r.color, r.space_name, r.rule_id,
-  r.subject, CAST(r.saved AS BIGINT) AS saved_bytes,
-  r.saved / r.live_peak_bytes AS saved_ratio, r.live_peak_bytes, r.advice,
-  r.cost, r.path
+  r.subject, r.source_file, r.source_line,
+  CAST(r.spared AS BIGINT) AS saved_reserved_bytes,
+  CAST(r.saved AS BIGINT) AS saved_bytes,
+  r.saved / r.live_peak_bytes AS saved_ratio,
+  r.spared / r.reserved_bytes AS saved_reserved_ratio, r.live_peak_bytes,
+  r.reserved_bytes, r.is_last_resort, r.advice, r.cost, r.path
 FROM ranked AS r
 WHERE $top IS NULL
   OR r.remedy_place <= $top

@@ -22,6 +22,8 @@
 -- column part BIGINT count neutral: So many of
 -- column whole BIGINT count neutral: so many of their bytes are freed, unless
 --   the mark says how many.
+-- column is_last_resort BOOLEAN flag neutral: Whether it changes what is
+--   computed as a whole, such as the batch: for where memory is short.
 -- column advice VARCHAR text neutral: What to change, in the words of
 --   frameworks.
 -- column cost VARCHAR text neutral: What it costs.

@@ -7,8 +7,8 @@
 --   a set there is one part, one whole and one is_apart.
 -- grain: module content, source locations, memory space, set
 -- steps: selected_spaces, set_members, sets, memory_curves, space_values,
---   removed_values, shared_bytes, still_held, freed_allocations, set_curves,
---   remaining_peaks
+--   removed_values, shared_bytes, still_held, standing_holders,
+--   freed_allocations, set_curves, remaining_peaks, reservations
 -- param run
 -- param program
 -- param color
@@ -40,12 +40,19 @@
 -- column new_peak_step
 -- column part_peak_bytes BIGINT bytes lower_is_better: Live peak if a part of
 --   the bytes goes.
+-- column part_reserved_bytes BIGINT bytes higher_is_better: What less is
+--   reserved if a part of the bytes goes: allocations that go as a whole, and
+--   the fall of the peak of temporary values alone.
 SELECT
   o.module_id, o.locations_id, o.space_color AS color,
   o.name_of_set AS set_name, o.values_there AS value_count,
   o.bytes_there AS owned_bytes,
   CAST(r.new_peak AS BIGINT) AS new_peak_bytes,
   CAST(r.new_step AS INTEGER) AS new_peak_step,
-  CAST(r.part_peak AS BIGINT) AS part_peak_bytes
+  CAST(r.part_peak AS BIGINT) AS part_peak_bytes,
+  CAST(v.saved_bytes AS BIGINT) AS part_reserved_bytes
 FROM sets AS o
-JOIN remaining_peaks AS r USING (set_id)
+LEFT JOIN remaining_peaks AS r USING (set_id)
+JOIN reservations AS v USING (set_id)
+WHERE r.set_id IS NOT NULL
+  OR v.saved_bytes > 0

@@ -28,10 +28,11 @@
 --   second step on.
 -- grain: module content, value, mark, subject
 -- steps: described_values, arrays, missed_pairs, arguments, argument_places,
---   donated_names, updating_programs, argument_sizes, saved_arrays,
---   result_arrays, scheduled_instructions, read_steps, positional_arrays,
---   windowed_arrays, kept_stacks, program_platforms, narrow_programs,
---   awaiting_gradients
+--   donated_names, updating_programs, argument_sizes, batch_sizes,
+--   saved_arrays, loop_arrays, loop_stacks, histories, result_arrays,
+--   scheduled_instructions, read_steps, positional_arrays, windowed_arrays,
+--   kept_stacks, program_traits, narrow_programs, awaiting_gradients,
+--   shaped_arrays, narrowed_arguments, whole_states
 -- param run
 -- param program
 -- column module_id
@@ -40,6 +41,7 @@
 -- column mark VARCHAR name neutral: How a change would free it.
 -- column subject VARCHAR text neutral: Name of the values with which it goes;
 --   NULL where the rule says so.
+-- column instruction_id
 -- column kind
 -- column opcode
 -- column name VARCHAR name neutral: As in remedy_values.
@@ -114,27 +116,49 @@ WITH marked AS (
   UNION ALL
   SELECT
     v.*, 'replicated',
-    coalesce(t.op_name, 'parameter ' || t.parameter_number) || ' (' || t.shards
+    t.root || ' (' || t.shards
       || CASE WHEN t.shards = 1 THEN ' part' ELSE ' parts' END || ' for '
       || t.partitions || ' partitions)',
-    t.saving_bytes, t.device_bytes, 0, NULL, NULL
+    t.partitions - t.shards, t.partitions, 0, NULL, NULL
   FROM described_values AS v
-  JOIN allocations AS a
-    ON a.module_id = v.module_id
-    AND a.allocation_id = v.allocation_id
   JOIN (
     SELECT DISTINCT
-      m.module_id, t.parameter_number, t.op_name, t.shards, t.partitions,
-      t.saving_bytes, t.device_bytes
+      m.module_id, a.allocation_id,
+      coalesce(
+        nullif(regexp_extract(t.op_name, '^[^.\[]*'), ''),
+        'parameter ' || t.parameter_number
+      ) AS root, t.shards, t.partitions
     FROM replicated_tensors(top := NULL) AS t
     JOIN selected_modules() AS m
       ON m.program = t.program
       AND m.module_number IS NOT DISTINCT FROM t.module_number
       AND m.rank IS NOT DISTINCT FROM t.rank
+    JOIN allocations AS a
+      ON a.module_id = m.module_id
+      AND a.parameter_number = t.parameter_number
+      AND a.size_bytes = t.device_bytes
+    UNION
+    SELECT module_id, allocation_id, root, 1, partitions
+    FROM whole_states
   ) AS t
-    ON t.module_id = a.module_id
-    AND t.parameter_number = a.parameter_number
-    AND t.device_bytes = a.size_bytes
+    ON t.module_id = v.module_id
+    AND t.allocation_id = v.allocation_id
+  UNION ALL
+  -- What updates compute of it as a whole.
+  SELECT
+    v.*, 'replicated', w.root || ' (1 part for ' || w.partitions
+      || ' partitions)', w.partitions - 1, w.partitions, 0, NULL, NULL
+  FROM arrays AS v
+  JOIN (
+    SELECT module_id, dimensions, min(root) AS root,
+      min(partitions) AS partitions
+    FROM whole_states
+    WHERE is_larger
+    GROUP BY module_id, dimensions
+  ) AS w
+    ON w.module_id = v.module_id
+    AND w.dimensions = v.dimensions
+  WHERE v.kind = 'temp'
   UNION ALL
   SELECT
     v.*, 'padded', 'all values of ' || v.shape,
@@ -149,14 +173,20 @@ WITH marked AS (
     s.* EXCLUDE (idle_from_step, idle_until_step), 'saved',
     'all saved activations', 1, 1, 0, NULL, NULL
   FROM saved_arrays AS s
-  JOIN program_platforms AS p USING (module_id)
+  JOIN program_traits AS p USING (module_id)
+  ANTI JOIN loop_stacks AS k
+    ON k.module_id = s.module_id
+    AND k.allocation_id = s.allocation_id
+    AND k.offset_bytes = s.offset_bytes
+    AND k.dimensions = s.dimensions
   WHERE p.platform IS DISTINCT FROM 'cpu'
+    AND NOT p.is_recomputed
   UNION ALL
   SELECT
     s.* EXCLUDE (idle_from_step, idle_until_step), 'offloaded',
     'all saved activations', 1, 1, 0, s.idle_from_step, s.idle_until_step
   FROM saved_arrays AS s
-  JOIN program_platforms AS p USING (module_id)
+  JOIN program_traits AS p USING (module_id)
   WHERE s.idle_from_step IS NOT NULL
     AND p.platform IN ('tpu', 'gpu', 'rocm')
   UNION ALL
@@ -170,6 +200,16 @@ WITH marked AS (
   UNION ALL
   SELECT v.*, 'activation', NULL, NULL, NULL, 0, NULL, NULL
   FROM arrays AS v
+  JOIN program_traits AS t
+    ON t.module_id = v.module_id
+    AND t.has_backward
+  JOIN batch_sizes AS b
+    ON b.module_id = v.module_id
+    AND b.batch % 2 = 0
+    AND len(list_filter(
+      string_split(v.dimensions, ','),
+      lambda x: TRY_CAST(x AS BIGINT) % b.batch = 0
+    )) > 0
   SEMI JOIN updating_programs AS u ON u.module_id = v.module_id
   SEMI JOIN argument_sizes AS w ON w.module_id = v.module_id
   ANTI JOIN argument_sizes AS a
@@ -190,6 +230,37 @@ WITH marked AS (
   SEMI JOIN awaiting_gradients AS w
     ON w.module_id = v.module_id
     AND w.value_id = v.value_id
+  UNION ALL
+  SELECT
+    v.*, 'history', 'what ' || h.loop_name || ' collects', 1, 1, 1, NULL, NULL
+  FROM arrays AS v
+  JOIN histories AS h
+    ON h.module_id = v.module_id
+    AND h.value_id = v.value_id
+  WHERE h.is_read_in_part
+    AND v.kind = 'temp'
+  UNION ALL
+  SELECT v.*, s.mark, NULL, NULL, NULL, 0, NULL, NULL
+  FROM arrays AS v
+  JOIN shaped_arrays AS s
+    ON s.module_id = v.module_id
+    AND s.value_id = v.value_id
+  UNION ALL
+  SELECT v.*, 'narrowed', 'all of ' || a.root, NULL, NULL, 0, NULL, NULL
+  FROM arrays AS v
+  JOIN arguments AS a
+    ON a.module_id = v.module_id
+    AND a.value_id = v.value_id
+  JOIN narrowed_arguments AS n
+    ON n.module_id = v.module_id
+    AND n.value_id = v.value_id
+  UNION ALL
+  SELECT v.*, 'rounded', NULL, NULL, NULL, 0, NULL, NULL
+  FROM arrays AS v
+  JOIN program_traits AS t
+    ON t.module_id = v.module_id
+    AND t.platform IS DISTINCT FROM 'cpu'
+    AND NOT t.is_exact
   UNION ALL
   SELECT v.*, 'wide', NULL, NULL, NULL, 0, NULL, NULL
   FROM arrays AS v
@@ -212,7 +283,9 @@ WITH marked AS (
   WHERE v.dimensions <> ''
     AND (v.kind = 'constant' OR i.value_id IS NOT NULL)
   UNION ALL
-  SELECT v.*, 'reported', NULL, NULL, NULL, 0, u.last_step + 1, NULL
+  SELECT
+    v.* EXCLUDE (subject, is_history), 'reported', v.subject, NULL, NULL, 1,
+    CASE WHEN NOT v.is_history THEN u.last_step + 1 END, NULL
   FROM result_arrays AS v
   LEFT JOIN read_steps AS u
     ON u.module_id = v.module_id
@@ -229,7 +302,8 @@ WITH marked AS (
   WHERE u.first_step > v.start_step + 1
 )
 SELECT
-  m.module_id, m.color, m.value_id, m.mark, m.subject, m.kind, m.opcode,
+  m.module_id, m.color, m.value_id, m.mark, m.subject, m.instruction_id,
+  m.kind, m.opcode,
   m.name, m.instruction, m.shape, m.element_type, m.dimensions, m.size_bytes,
   m.part, m.whole, CAST(m.is_apart AS BIGINT) AS is_apart, m.from_step,
   m.until_step

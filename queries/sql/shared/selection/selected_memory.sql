@@ -20,11 +20,12 @@
 -- column space_name
 -- column peak_step
 -- column live_peak_bytes
+-- column reserved_bytes
 SELECT
   m.run_id, m.run AS run, m.program AS program, m.module_number, m.rank,
   dense_rank() OVER (ORDER BY m.path, m.part) AS occurrence,
   m.path, m.module_id, m.locations_id, m.color AS color, m.space_name,
-  m.peak_step, m.live_peak_bytes
+  m.peak_step, m.live_peak_bytes, m.reserved_bytes
 FROM module_memory AS m
 JOIN selected_run() AS c USING (run_id)
 WHERE ($program IS NULL OR m.program = $program)

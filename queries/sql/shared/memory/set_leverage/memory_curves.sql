@@ -2,6 +2,7 @@
 -- grain: program, memory space, step
 SELECT
   t.module_id, t.color AS space_color, t.from_step, t.live_bytes,
+  t.temp_live_bytes AS temp_bytes,
   lag(t.live_bytes, 1, 0) OVER same_space AS bytes_before,
   max(t.to_step) OVER (PARTITION BY t.module_id, t.color) AS last_step
 FROM memory_timeline AS t

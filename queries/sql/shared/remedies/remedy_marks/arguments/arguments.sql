@@ -1,10 +1,12 @@
 -- step: Arguments, and whether they are inputs. What has parts that are
 --   replaced, beside other arguments, is no input: a replicated weight may
---   come out sharded.
+--   come out sharded. Nor is a tree whose arrays differ in their first
+--   dimension, such as frozen weights: the arrays of a batch share it.
 -- grain: argument, allocation
 WITH every_argument AS MATERIALIZED (
   SELECT DISTINCT
     v.module_id, v.allocation_id, v.color, v.name, v.dimensions,
+    v.element_type, v.value_id, v.instruction_id,
     regexp_extract(v.name, '^[^.\[]*') AS root,
     a.is_live_out OR p.parameter_id IS NOT NULL AS is_replaced
   FROM arrays AS v
@@ -17,8 +19,6 @@ WITH every_argument AS MATERIALIZED (
   WHERE v.kind = 'parameter'
     AND v.opcode = 'parameter'
 ),
--- What has parts that are replaced, beside other arguments, is no input: a
--- replicated weight may come out sharded.
 state AS MATERIALIZED (
   SELECT a.module_id, a.root
   FROM every_argument AS a
@@ -30,9 +30,12 @@ state AS MATERIALIZED (
   ) AS m ON m.module_id = a.module_id
   GROUP BY a.module_id, a.root
   HAVING bool_or(a.is_replaced)
+    OR (a.root <> '' AND count(DISTINCT split_part(a.dimensions, ',', 1))
+      FILTER (WHERE a.dimensions <> '') > 1)
 )
 SELECT
   a.module_id, a.allocation_id, a.color, a.name, a.dimensions,
+  a.element_type, a.root, a.value_id, a.instruction_id, a.is_replaced,
   NOT a.is_replaced AND s.root IS NULL
     AND NOT regexp_matches(a.name, '(^|[^a-z])(params?|weights?|state)')
     AS is_input

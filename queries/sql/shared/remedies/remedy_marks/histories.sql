@@ -1,0 +1,95 @@
+-- step: Arrays that a loop fills with a part for each iteration: results of the
+--   program that collect them, and temporary ones of which nothing but a small
+--   part is read, after the loop. Arrays of the same dimensions and type are
+--   forms of one, passed on by loops and conditions.
+-- grain: value
+WITH stacked AS MATERIALIZED (
+  SELECT
+    l.module_id, l.loop_id, l.loop_name, l.value_id, l.allocation_id,
+    l.offset_bytes, l.size_bytes, l.kind, l.dimensions, l.element_type
+  FROM loop_arrays AS l
+  WHERE l.dimensions LIKE '%,%'
+),
+filled AS MATERIALIZED (
+  SELECT DISTINCT s.module_id, s.loop_id, s.value_id
+  FROM stacked AS s
+  JOIN described_values AS d
+    ON d.module_id = s.module_id
+    AND d.allocation_id = s.allocation_id
+    AND d.offset_bytes = s.offset_bytes
+    AND d.dimensions = s.dimensions
+  WHERE d.instruction LIKE '%dynamic-update-slice%'
+    OR d.opcode = 'dynamic-update-slice'
+    OR d.name LIKE '%dynamic_update_slice%'
+),
+forms AS MATERIALIZED (
+  SELECT
+    s.module_id, s.dimensions, s.element_type, min(s.loop_name) AS loop_name,
+    max(s.size_bytes) AS size_bytes
+  FROM stacked AS s
+  JOIN filled AS f USING (module_id, loop_id, value_id)
+  WHERE s.kind = 'temp'
+  GROUP BY s.module_id, s.dimensions, s.element_type
+),
+members AS MATERIALIZED (
+  SELECT f.*, v.value_id, v.kind
+  FROM forms AS f
+  JOIN arrays AS v USING (module_id, dimensions, element_type)
+),
+readers AS MATERIALIZED (
+  SELECT
+    m.module_id, m.dimensions, m.element_type, u.instruction_id,
+    any_value(f.opcode) AS opcode, any_value(c.kind) AS computation_kind,
+    coalesce(max(v.size_bytes), 0) AS result_bytes,
+    coalesce(bool_or(
+      v.dimensions = m.dimensions AND v.element_type = m.element_type
+    ), FALSE) AS is_passed_on
+  FROM members AS m
+  JOIN store.value_uses AS u USING (module_id, value_id)
+  JOIN store.instructions AS i
+    ON i.module_id = u.module_id
+    AND i.instruction_id = u.instruction_id
+  JOIN store.instruction_forms AS f USING (form_id)
+  JOIN computations AS c
+    ON c.module_id = i.module_id
+    AND c.computation_id = i.computation_id
+  LEFT JOIN arrays AS v
+    ON v.module_id = u.module_id
+    AND v.instruction_id = u.instruction_id
+  WHERE f.opcode <> 'tuple'
+  GROUP BY m.module_id, m.dimensions, m.element_type, u.instruction_id
+),
+read_in_part AS (
+  SELECT r.module_id, r.dimensions, r.element_type
+  FROM readers AS r
+  JOIN forms AS f USING (module_id, dimensions, element_type)
+  GROUP BY r.module_id, r.dimensions, r.element_type, f.size_bytes
+  HAVING bool_and(r.is_passed_on OR r.computation_kind = 'entry')
+    AND bool_or(NOT r.is_passed_on)
+    AND 8 * sum(CAST(r.result_bytes AS HUGEINT))
+      FILTER (WHERE NOT r.is_passed_on) <= f.size_bytes
+),
+saved_forms AS (
+  SELECT DISTINCT s.module_id, s.dimensions, s.element_type
+  FROM saved_arrays AS s
+)
+SELECT d.module_id, d.value_id, any_value(s.loop_name) AS loop_name,
+  FALSE AS is_read_in_part
+FROM stacked AS s
+JOIN filled AS f USING (module_id, loop_id, value_id)
+JOIN arrays AS d
+  ON d.module_id = s.module_id
+  AND d.allocation_id = s.allocation_id
+  AND d.dimensions = s.dimensions
+  AND d.element_type = s.element_type
+WHERE s.kind = 'live_out'
+GROUP BY d.module_id, d.value_id
+UNION ALL
+SELECT m.module_id, m.value_id, m.loop_name, TRUE
+FROM members AS m
+JOIN read_in_part AS p USING (module_id, dimensions, element_type)
+ANTI JOIN saved_forms AS v
+  ON v.module_id = m.module_id
+  AND v.dimensions = m.dimensions
+  AND v.element_type = m.element_type
+WHERE m.kind = 'temp'

@@ -1,0 +1,27 @@
+-- step: The platform of each program, whether it has a backward pass, whether
+--   that recomputes the forward pass, and whether it uses operations that 16
+--   bits are too few for.
+-- grain: program
+WITH passes AS (
+  SELECT module_id, bool_or(made_in = 'backward') AS has_backward
+  FROM value_phases()
+  GROUP BY module_id
+),
+operations AS (
+  SELECT
+    i.module_id, count(*) FILTER (WHERE i.is_recomputed) AS recomputed_count,
+    count(*) FILTER (WHERE i.is_backward) AS backward_count,
+    bool_or(i.is_exact) AS is_exact
+  FROM scheduled_instructions AS i
+  GROUP BY i.module_id
+)
+SELECT
+  o.module_id, any_value(m.platform) AS platform,
+  coalesce(bool_or(p.has_backward), FALSE) AS has_backward,
+  bool_or(5 * o.recomputed_count >= o.backward_count
+    AND o.recomputed_count > 0) AS is_recomputed,
+  bool_or(o.is_exact) AS is_exact
+FROM operations AS o
+JOIN selected_modules() AS m ON m.module_id = o.module_id
+LEFT JOIN passes AS p ON p.module_id = o.module_id
+GROUP BY o.module_id
