@@ -20,6 +20,13 @@ from docs.measured import renew_page
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
+from hlodb.reports.document.advice import advice_on
+from hlodb.reports.read.overview import (
+    MAIN_SPACE,
+    memory_spaces,
+    read_overview,
+    rows_of,
+)
 from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import connect
 from hlodb.text import plain_bytes
@@ -52,10 +59,15 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What is listed for a program, and what its edit came to, by reserved and live."""
+    """What is listed for a program, and what its edit came to, by reserved and live.
+
+    `listed` is what `hlodb explain` shows, or would with less memory left; `is_quiet`
+    says that it shows nothing.
+    """
 
     truth: Truth
     listed: Sequence[Mapping[str, Any]]
+    is_quiet: bool
     measured: tuple[int, int] | None
 
     @property
@@ -71,7 +83,7 @@ class Outcome:
         if self.place is None:
             return None
         row = self.listed[self.place - 1]
-        return int(row.get("saved_reserved_bytes", 0)), int(row["saved_bytes"])
+        return int(row["saved_reserved_bytes"]), int(row["saved_bytes"])
 
     @property
     def impossible(self) -> list[str]:
@@ -109,12 +121,17 @@ def outcome(truth: Truth, folder: Path) -> Outcome | None:
 
 
 def _outcome(connection: Connection, truth: Truth, variants: Sequence[str]) -> Outcome:
-    listed = run_query(connection, "remedies", {"run": "base", "top": None}).dicts()
+    overview = read_overview(connection, "base", None)
+    (space,) = [s for s in memory_spaces(overview) if s["color"] == MAIN_SPACE]
+    remedies = rows_of(overview, "remedies", space)
+    shown = advice_on(space, remedies).shown
+    listed = shown or [row for row in remedies if not row["is_last_resort"]]
     edited = [variant for variant in variants if variant != "base"]
     if not edited:
-        return Outcome(truth, listed, None)
+        return Outcome(truth, listed, not shown, None)
     before, after = (_sizes(connection, run) for run in ("base", edited[0]))
-    return Outcome(truth, listed, (before[0] - after[0], before[1] - after[1]))
+    measured = before[0] - after[0], before[1] - after[1]
+    return Outcome(truth, listed, not shown, measured)
 
 
 def _sizes(connection: Connection, run: str) -> tuple[int, int]:
@@ -148,7 +165,7 @@ def table(found: Sequence[Outcome]) -> str:
         f" promises {sum(o.is_within(CLOSE) for o in carried)} are within"
         f" {100 * CLOSE:.0f} % and {sum(o.is_within(NEAR) for o in carried)} within"
         f" {100 * NEAR:.0f} %, both reserved and live."
-        f" {sum(not one.listed for one in tuned)} of {len(tuned)} well-tuned programs"
+        f" {sum(one.is_quiet for one in tuned)} of {len(tuned)} well-tuned programs"
         f" get no advice. {sum(bool(one.impossible) for one in found)} of {len(found)}"
         " programs get advice that can't be followed."
     )

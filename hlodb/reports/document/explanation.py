@@ -7,6 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 
+from hlodb.reports.document.advice import advice_blocks, is_free
 from hlodb.reports.document.blocks import (
     Block,
     Commands,
@@ -92,8 +93,9 @@ def _headline(overview: Overview) -> str:
     names = compilations(spaces)
     who = names[compilation_of(first)]
     if len(names) == 1:
-        return f"{name}: {who}, {_reserved(first)}"
-    return f"{name}: {_counted(spaces)}; the largest is {who}, {_reserved(first)}"
+        return f"{name}: {who}, {_reserved(first)}{_plenty(first)}"
+    largest = f"{who}, {_reserved(first)}{_plenty(first)}"
+    return f"{name}: {_counted(spaces)}; the largest is {largest}"
 
 
 def _counted(spaces: Sequence[Row]) -> str:
@@ -200,8 +202,9 @@ def _space(overview: Overview, space: Row, top: int, *, is_first: bool) -> list[
     ]
     if space.get("live_peak_bytes") is None:
         return blocks + missing_files(overview, space["path"])
-    blocks += _remedies(rows_of(overview, "remedies", space), top)
-    return blocks
+    remedies = rows_of(overview, "remedies", space)
+    roles = rows_of(overview, "peak_by_role", space)
+    return blocks + advice_blocks(space, remedies, roles, top)
 
 
 def _empty(space: Row) -> str:
@@ -355,6 +358,14 @@ def _reserved(space: Row) -> str:
     return f"{text}, {plain_percent(share)} of {limit_words(limit_of(space))}"
 
 
+def _plenty(space: Row) -> str:
+    """Return how much is free where that is most of the limit."""
+    if not is_free(space):
+        return ""
+    free = plain_bytes(space["usable_bytes"] - space["reserved_bytes"])
+    return f"; {free} are free"
+
+
 def limit_of(space: Row) -> Limit:
     """Return the limit of a memory space by its row of `headroom`."""
     nominal, device = space["nominal_bytes"], space["device"]
@@ -373,45 +384,6 @@ def _refusal(space: Row) -> str:
     if over > 0:
         return f"{text}, {plain_bytes(over)} too much"
     return f"{text}, and what the dump does not count, such as code"
-
-
-def _remedies(remedies: Sequence[Row], top: int) -> list[Block]:
-    if not remedies:
-        return [Paragraph("No remedy that hlodb knows would lower this peak.")]
-    is_measured = "standing" in remedies[0]
-    rows: list[tuple[str, ...]] = [
-        (
-            plain_bytes(row["saved_bytes"]),
-            plain_percent(row["saved_ratio"]),
-            *(_standing(row) if is_measured else ()),
-            row["subject"],
-            row["advice"],
-            row["cost"],
-        )
-        for row in remedies
-    ]
-    more = ("reserved", "how") if is_measured else ()
-    header = ("saves", "share", *more, "what", "what to do", "cost")
-    falling = (
-        "the live peak and the reserved bytes fall"
-        if is_measured
-        else ("the live peak falls")
-    )
-    return [
-        Paragraph(f"What to do, and what {falling} by; savings do not add up:"),
-        table(
-            header,
-            rows,
-            top,
-            numeric=(0, 1, 2) if is_measured else (0, 1),
-            is_all=len(rows) < most_rows(top),
-        ),
-    ]
-
-
-def _standing(row: Row) -> tuple[str, str]:
-    """Return what the reserved bytes fall by, and how the figures were found."""
-    return plain_bytes(row["saved_reserved_bytes"]), row["standing"]
 
 
 def _more(overview: Overview, described: Sequence[Row]) -> list[Block]:

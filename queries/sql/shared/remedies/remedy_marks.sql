@@ -206,10 +206,6 @@ WITH marked AS (
   JOIN batch_sizes AS b
     ON b.module_id = v.module_id
     AND b.batch % 2 = 0
-    AND len(list_filter(
-      string_split(v.dimensions, ','),
-      lambda x: TRY_CAST(x AS BIGINT) % b.batch = 0
-    )) > 0
   SEMI JOIN updating_programs AS u ON u.module_id = v.module_id
   SEMI JOIN argument_sizes AS w ON w.module_id = v.module_id
   ANTI JOIN argument_sizes AS a

@@ -53,6 +53,7 @@ stacks AS (
     AND r.allocation_id = l.allocation_id
     AND r.offset_bytes = l.offset_bytes
   WHERE v.dimensions LIKE '%,%'
+    AND l.is_changed
 ),
 states AS (
   SELECT

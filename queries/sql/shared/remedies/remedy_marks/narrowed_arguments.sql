@@ -1,7 +1,7 @@
 -- step: Arguments of 32 bits that are kept as they are and only read to make
 --   16 bits of them.
 -- grain: argument
-WITH wide AS MATERIALIZED (
+WITH RECURSIVE wide AS MATERIALIZED (
   SELECT a.module_id, a.value_id, a.value_id AS copy_id
   FROM arguments AS a
   WHERE a.element_type = 'f32'
@@ -48,21 +48,34 @@ within AS MATERIALIZED (
     AND k.parameter_number = r.operand_index
   WHERE r.opcode = 'fusion'
 ),
-inside AS (
+-- Parts of it are followed to what reads these.
+followed AS (
   SELECT
-    w.module_id, w.value_id, w.instruction_id,
-    bool_and(
-      regexp_matches(k.shape, '^b?f16\[')
-      OR k.opcode IN ('dynamic-slice', 'slice', 'bitcast', 'reshape', 'copy')
-    ) AS only_passes
+    w.module_id, w.value_id, w.instruction_id, w.inner_id, FALSE AS is_end,
+    FALSE AS is_narrow
   FROM within AS w
+  UNION
+  SELECT
+    f.module_id, f.value_id, f.instruction_id, k.instruction_id,
+    k.is_root OR k.opcode NOT IN (
+      'dynamic-slice', 'slice', 'bitcast', 'reshape', 'copy'
+    ) OR regexp_matches(k.shape, '^b?f16\['),
+    regexp_matches(k.shape, '^b?f16\[')
+  FROM followed AS f
   JOIN operands AS o
-    ON o.module_id = w.module_id
-    AND o.operand_id = w.inner_id
+    ON o.module_id = f.module_id
+    AND o.operand_id = f.inner_id
   JOIN scheduled_instructions AS k
     ON k.module_id = o.module_id
     AND k.instruction_id = o.instruction_id
-  GROUP BY w.module_id, w.value_id, w.instruction_id
+  WHERE NOT f.is_end
+),
+inside AS (
+  SELECT
+    module_id, value_id, instruction_id, bool_and(is_narrow) AS is_narrow
+  FROM followed
+  WHERE is_end
+  GROUP BY module_id, value_id, instruction_id
 )
 SELECT r.module_id, r.value_id
 FROM reading AS r
@@ -70,5 +83,5 @@ LEFT JOIN inside AS n USING (module_id, value_id, instruction_id)
 GROUP BY r.module_id, r.value_id
 HAVING bool_and(
   CASE WHEN r.opcode = 'convert' THEN regexp_matches(r.shape, '^b?f16\[')
-    ELSE coalesce(n.only_passes, FALSE) END
+    ELSE coalesce(n.is_narrow, FALSE) END
 )

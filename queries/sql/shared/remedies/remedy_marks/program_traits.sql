@@ -11,16 +11,18 @@ operations AS (
   SELECT
     i.module_id, count(*) FILTER (WHERE i.is_recomputed) AS recomputed_count,
     count(*) FILTER (WHERE i.is_backward) AS backward_count,
+    bool_or(i.is_differentiated) AS is_differentiated,
     bool_or(i.is_exact) AS is_exact
   FROM scheduled_instructions AS i
   GROUP BY i.module_id
 )
 SELECT
   o.module_id, any_value(m.platform) AS platform,
-  coalesce(bool_or(p.has_backward), FALSE) AS has_backward,
+  coalesce(bool_or(p.has_backward), FALSE)
+    OR coalesce(bool_or(o.is_differentiated), FALSE) AS has_backward,
   bool_or(5 * o.recomputed_count >= o.backward_count
     AND o.recomputed_count > 0) AS is_recomputed,
-  bool_or(o.is_exact) AS is_exact
+  coalesce(bool_or(o.is_exact), FALSE) AS is_exact
 FROM operations AS o
 JOIN selected_modules() AS m ON m.module_id = o.module_id
 LEFT JOIN passes AS p ON p.module_id = o.module_id

@@ -3,9 +3,10 @@
 -- grain: instruction
 SELECT
   i.module_id, i.instruction_id, i.computation_id, i.schedule_step, f.opcode,
-  f.parameter_number, f.op_name, f.shape,
+  f.parameter_number, f.op_name, f.shape, i.is_root,
   f.op_name LIKE '%rematted_computation%' AS is_recomputed,
   f.op_name LIKE '%transpose(%' AS is_backward,
+  f.op_name LIKE '%jvp(%' AS is_differentiated,
   f.opcode IN ('cholesky', 'fft', 'triangular-solve')
     OR regexp_matches(
       f.op_name, '(cholesky|fft|triangular_solve|/lu|eigh?|svd|/qr)(\W|$)'

@@ -1,0 +1,118 @@
+"""What `hlodb explain` advises: few remedies where memory is short, none where not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hlodb.reports.document.blocks import Block, Paragraph, table
+from hlodb.reports.read.overview import Row, most_rows
+from hlodb.text import plain_bytes
+
+SHORT_RATIO = 0.8
+"""Memory is short where a program reserves at least this share of the limit."""
+
+FREE_RATIO = 0.25
+"""Memory is plentiful where a program reserves less than this share of it."""
+
+_LASTING = frozenset({"weights", "optimiser_state"})
+"""Roles of what stays between steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Remedies to show, and those that are left to `hlodb query remedies`."""
+
+    shown: Sequence[Row]
+    folded: Sequence[Row]
+
+
+def is_free(space: Row) -> bool:
+    """Return whether most of the limit of a memory space is free."""
+    limit = space["usable_bytes"]
+    if not limit or space["is_refused"]:
+        return False
+    return bool(space["reserved_bytes"] < FREE_RATIO * limit)
+
+
+def is_short(space: Row) -> bool:
+    """Return whether a memory space is nearly full, or too small."""
+    limit = space["usable_bytes"]
+    if space["is_refused"]:
+        return True
+    return bool(limit and space["reserved_bytes"] >= SHORT_RATIO * limit)
+
+
+def advice_on(space: Row, remedies: Sequence[Row]) -> Advice:
+    """Return which remedies of a memory space to show.
+
+    Last resorts change the whole computation: they are for where memory is short.
+    """
+    if is_free(space):
+        return Advice([], remedies)
+    if is_short(space):
+        return Advice(remedies, [])
+    shown = [row for row in remedies if not row["is_last_resort"]]
+    return Advice(shown, [row for row in remedies if row["is_last_resort"]])
+
+
+def advice_blocks(
+    space: Row, remedies: Sequence[Row], roles: Sequence[Row], top: int
+) -> list[Block]:
+    """Return what to change in a program, or that nothing pays."""
+    advice = advice_on(space, remedies)
+    if not advice.shown:
+        return [Paragraph(_nothing(space, advice, roles))]
+    rows = [
+        (
+            plain_bytes(row["saved_reserved_bytes"]),
+            plain_bytes(row["saved_bytes"]),
+            row["subject"],
+            _line(row),
+            row["advice"],
+            row["cost"],
+        )
+        for row in advice.shown
+    ]
+    header = ("reserved", "live", "what", "source line", "what to do", "cost")
+    is_all = len(remedies) < most_rows(top)
+    blocks: list[Block] = [
+        Paragraph(
+            "What to do, and what reserved memory and the live peak fall by;"
+            " savings do not add up:"
+        ),
+        table(header, rows, top, numeric=(0, 1), is_all=is_all),
+    ]
+    if advice.folded:
+        blocks.append(Paragraph(_folded(advice)))
+    return blocks
+
+
+def _line(row: Row) -> str:
+    if row["source_file"] is None:
+        return ""
+    return f"{row['source_file']}:{row['source_line']}"
+
+
+def _nothing(space: Row, advice: Advice, roles: Sequence[Row]) -> str:
+    """Return why nothing is advised, and what holds the memory instead."""
+    if is_free(space):
+        free = plain_bytes(space["usable_bytes"] - space["reserved_bytes"])
+        limit = plain_bytes(space["usable_bytes"])
+        text = f"Memory is not short: {free} of {limit} are free."
+        return f"{text} {_folded(advice)}" if advice.folded else text
+    held = [row for row in roles if row["role"] in _LASTING]
+    lasting = sum(row["owned_bytes"] for row in held)
+    text = "Nothing that hlodb knows pays"
+    if lasting:
+        names = [row["role"].replace("_", " ") for row in held]
+        text += f": {plain_bytes(lasting)} are {' and '.join(names)}"
+    return f"{text}. {_folded(advice)}" if advice.folded else f"{text}."
+
+
+def _folded(advice: Advice) -> str:
+    number = len(advice.folded)
+    count = f"{number} remed{'y' if number == 1 else 'ies'}"
+    if all(row["is_last_resort"] for row in advice.folded):
+        return f"Where memory is short, `hlodb query remedies` lists {count}."
+    return f"`hlodb query remedies` lists {count}."

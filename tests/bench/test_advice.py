@@ -1,0 +1,39 @@
+"""What is advised, against the first edits that an expert makes."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.advice import DATA, PAGE, SCREEN, Outcome, outcome, table, truths
+
+HELD = [one for one in truths() if (DATA / f"{one.program}.base.tar.xz").exists()]
+
+
+@pytest.fixture(scope="module")
+def found() -> list[Outcome]:
+    return [made for one in HELD if (made := outcome(one, DATA))]
+
+
+@pytest.mark.slow
+def test_the_edit_of_an_expert_comes_first(found: list[Outcome]) -> None:
+    places = {o.truth.program: o.place for o in found if not o.truth.is_tuned}
+    assert len(places) >= 14
+    assert set(places.values()) == {1}
+    assert SCREEN > 1
+
+
+@pytest.mark.slow
+def test_nothing_is_advised_where_nothing_pays_or_that_cannot_be_done(
+    found: list[Outcome],
+) -> None:
+    tuned = [o for o in found if o.truth.is_tuned]
+    assert len(tuned) == 7
+    assert [o.truth.program for o in tuned if not o.is_quiet] == []
+    assert [o.truth.program for o in found if o.impossible] == []
+
+
+@pytest.mark.slow
+def test_the_page_has_these_figures(found: list[Outcome]) -> None:
+    page = PAGE.read_text(encoding="utf-8").splitlines()
+    rows = table(found).splitlines()[2 : 2 + len(found)]
+    assert [row for row in rows if row not in page] == []

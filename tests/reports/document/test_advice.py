@@ -1,0 +1,88 @@
+"""Which remedies `hlodb explain` shows, by how much of the memory is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hlodb.reports.document.advice import Advice, advice_blocks, advice_on
+from hlodb.reports.document.blocks import Paragraph, Table
+
+MIB = 1 << 20
+
+
+def remedy(subject: str, *, is_last_resort: bool) -> dict[str, Any]:
+    return {
+        "subject": subject,
+        "saved_reserved_bytes": 3 * MIB,
+        "saved_bytes": 2 * MIB,
+        "source_file": None if is_last_resort else "train.py",
+        "source_line": None if is_last_resort else 43,
+        "advice": "Do it.",
+        "cost": "none",
+        "is_last_resort": is_last_resort,
+    }
+
+
+def space(reserved: int, usable: int | None, *, is_refused: bool = False) -> Any:
+    return {
+        "reserved_bytes": reserved * MIB,
+        "usable_bytes": None if usable is None else usable * MIB,
+        "is_refused": is_refused,
+    }
+
+
+LOGITS = remedy("logits", is_last_resort=False)
+BATCH = remedy("activations", is_last_resort=True)
+ROLES = [
+    {"role": "weights", "owned_bytes": 5 * MIB},
+    {"role": "activations", "owned_bytes": 4 * MIB},
+    {"role": "optimiser_state", "owned_bytes": 7 * MIB},
+]
+
+
+@pytest.mark.parametrize(
+    ("place", "advice"),
+    [
+        (space(50, 100), Advice([LOGITS], [BATCH])),
+        (space(50, None), Advice([LOGITS], [BATCH])),
+        (space(24, 100), Advice([], [LOGITS, BATCH])),
+        (space(80, 100), Advice([LOGITS, BATCH], [])),
+        (space(101, 100, is_refused=True), Advice([LOGITS, BATCH], [])),
+        (space(10, None, is_refused=True), Advice([LOGITS, BATCH], [])),
+    ],
+)
+def test_last_resorts_are_for_memory_that_is_short(place: Any, advice: Advice) -> None:
+    assert advice_on(place, [LOGITS, BATCH]) == advice
+
+
+def test_a_remedy_shows_both_falls_and_its_line() -> None:
+    assert advice_blocks(space(50, 100), [LOGITS, BATCH], ROLES, 5) == [
+        Paragraph(
+            "What to do, and what reserved memory and the live peak fall by;"
+            " savings do not add up:"
+        ),
+        Table(
+            ("reserved", "live", "what", "source line", "what to do", "cost"),
+            (("3.00 MiB", "2.00 MiB", "logits", "train.py:43", "Do it.", "none"),),
+            (0, 1),
+        ),
+        Paragraph("Where memory is short, `hlodb query remedies` lists 1 remedy."),
+    ]
+
+
+def test_a_well_tuned_program_is_told_what_holds_its_memory() -> None:
+    (said,) = advice_blocks(space(50, 100), [BATCH], ROLES, 5)
+    assert said == Paragraph(
+        "Nothing that hlodb knows pays: 12.00 MiB are weights and optimiser state."
+        " Where memory is short, `hlodb query remedies` lists 1 remedy."
+    )
+
+
+def test_advice_is_folded_where_most_memory_is_free() -> None:
+    (said,) = advice_blocks(space(24, 100), [LOGITS, BATCH], ROLES, 5)
+    assert said == Paragraph(
+        "Memory is not short: 76.00 MiB of 100.00 MiB are free."
+        " `hlodb query remedies` lists 2 remedies."
+    )
