@@ -70,6 +70,7 @@ _SHARED = (
     "missed_donations",
     "argument_last_uses",
     "saved_values",
+    "instruction_sources",
 )
 """What several of the queries read, or one several times: half of the time."""
 

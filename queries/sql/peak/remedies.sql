@@ -1,18 +1,20 @@
 -- title: What to change so that the peak falls
--- question: Which changes to the program make its live peak fall, and by how
---   much?
+-- question: Which changes to the program make its reserved memory and its live
+--   peak fall, and by how much?
 -- definition: Where a remedy of remedy_rules applies to values with its mark
 --   (remedy_marks says what these are). saved_bytes is what the live peak of
 --   the memory space falls by without them, or without that part of them,
 --   computed over the whole schedule with everything else as it is
---   (set_leverage); the compiler may choose otherwise afterwards. What is
---   recomputed, offloaded or gathered later is held for a while: at most this
---   is saved. Do not add the savings of several remedies. Without a color, the
---   main memory (color 0) is meant: the compiler fills other memory spaces on
---   purpose.
+--   (set_leverage); saved_reserved_bytes is what reserved_bytes falls by, and
+--   comes first, as limits are compared with it. Remedies that change the
+--   whole computation (is_last_resort) come after all others. The compiler may
+--   choose otherwise afterwards. What is recomputed, offloaded or gathered
+--   later is held for a while: at most this is saved. Do not add the savings
+--   of several remedies. Without a color, the main memory (color 0) is meant:
+--   the compiler fills other memory spaces on purpose.
 -- grain: module occurrence, memory space, remedy, subject
 -- leading: program, space_name, saved_reserved_bytes, saved_bytes, subject,
---   source_file, source_line, advice
+--   advice
 -- param run
 -- param program
 -- param color

@@ -7,25 +7,33 @@
 --   replaced by. cache: the same, and temporary arrays of its dimensions, with
 --   or without the first one. moved: results that an argument's memory could
 --   take (missed_donations), from its last use on. replicated: arguments of
---   replicated_tensors. padded: arrays of two dimensions or more that are
---   larger than their data. saved: saved_values, but for a CPU, for which XLA
---   undoes recomputation outside of loops. offloaded: their longest time
---   without an access, where there is another memory. kept: of saved_values,
---   the arrays that a loop fills with a part for each iteration, but one for
---   each array of the loop's own state that has the same dimensions.
---   activation: temporary arrays of programs that replace arguments, with
---   other dimensions than any argument but the inputs, and these, without
+--   replicated_tensors, and optimiser state that each device holds whole.
+--   padded: arrays of two dimensions or more that are larger than their data.
+--   saved: saved_values outside of loops, but for a CPU, for which XLA undoes
+--   recomputation there, and for programs that recompute already. offloaded:
+--   their longest time without an access, where there is another memory. kept:
+--   of saved_values, the arrays that a loop fills with a part for each
+--   iteration, but one for each array of the loop's own state that has the
+--   same dimensions and type. activation: temporary arrays of programs that
+--   replace arguments and have a batch and a backward pass, with other
+--   dimensions than any argument but the inputs, and these, without
 --   gathered_values. wide: 32-bit arrays that are not like an argument, in
 --   programs whose large arrays are mostly of 16 bits. given: constants, and
 --   temporary arrays computed from positions alone, but for those that a
 --   reduce-window reads: XLA adds them to the gradient of max pooling.
---   reported: results that replace no argument, in programs that do replace
---   some, from the last use on. gathered: gathered_values, from their second
---   step to the one before they are read. awaiting: temporary arrays of an
---   argument's dimensions that an operation reads with a number computed from
---   several of them later on, such as the norm of all gradients, and those of
---   which the number is computed, as far as they are live then; from their
---   second step on.
+--   reported: results that replace no argument, in programs that replace some
+--   or have several results, from the last use on, and what loops collect as
+--   results. history: arrays that a loop fills and of which only a small part
+--   is read afterwards. logits, scores, differences, examples: temporary
+--   arrays that their dimensions give away. narrowed: 32-bit arguments that
+--   are only read to make 16 bits of them. rounded: arrays of programs that
+--   are not compiled for a CPU, without operations that need more digits, such
+--   as a Cholesky factor. gathered: gathered_values, from their second step to
+--   the one before they are read. awaiting: temporary arrays of an argument's
+--   dimensions that an operation reads with a number computed from several of
+--   them later on, such as the norm of all gradients, and those of which the
+--   number is computed, as far as they are live then; from their second step
+--   on.
 -- grain: module content, value, mark, subject
 -- steps: described_values, arrays, missed_pairs, arguments, argument_places,
 --   donated_names, updating_programs, argument_sizes, batch_sizes,
@@ -192,7 +200,7 @@ WITH marked AS (
   UNION ALL
   SELECT
     s.* EXCLUDE (idle_from_step, idle_until_step), 'kept',
-    'arrays that ' || k.loop_name || ' keeps', 1, 1, 0, NULL, NULL
+    'values that ' || k.loop_name || ' saves per iteration', 1, 1, 0, NULL, NULL
   FROM saved_arrays AS s
   JOIN kept_stacks AS k
     ON k.module_id = s.module_id
@@ -228,7 +236,7 @@ WITH marked AS (
     AND w.value_id = v.value_id
   UNION ALL
   SELECT
-    v.*, 'history', 'what ' || h.loop_name || ' collects', 1, 1, 1, NULL, NULL
+    v.*, 'history', 'history that ' || h.loop_name || ' collects', 1, 1, 1, NULL, NULL
   FROM arrays AS v
   JOIN histories AS h
     ON h.module_id = v.module_id

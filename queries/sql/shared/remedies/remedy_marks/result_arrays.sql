@@ -58,7 +58,7 @@ ANTI JOIN new_states AS n
 WHERE r.module_id IN (SELECT u.module_id FROM updating_programs AS u)
   OR r.module_id IN (SELECT s.module_id FROM several AS s)
 UNION ALL
-SELECT v.*, 'what ' || h.loop_name || ' collects', TRUE
+SELECT v.*, 'history that ' || h.loop_name || ' collects', TRUE
 FROM arrays AS v
 JOIN histories AS h
   ON h.module_id = v.module_id

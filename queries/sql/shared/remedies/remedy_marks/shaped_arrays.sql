@@ -1,11 +1,12 @@
 -- step: Temporary arrays that their dimensions give away, outside of loops over
 --   parts: logits over a vocabulary, scores of every pair of positions,
---   differences of every pair of points, and gradients of every example.
+--   differences of every pair of points, and gradients of every example. What
+--   they are compared with is one row of lists per program: few joins, which
+--   are planned fast.
 -- grain: value, mark
 WITH sized AS MATERIALIZED (
   SELECT
-    v.module_id, v.value_id, v.name, v.element_type, v.dimensions,
-    v.size_bytes, v.instruction_id,
+    v.module_id, v.value_id, v.name, v.dimensions, v.instruction_id,
     list_transform(
       string_split(v.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
     ) AS sizes
@@ -15,96 +16,71 @@ WITH sized AS MATERIALIZED (
     AND v.element_type IN ('f32', 'bf16', 'f16', 'f64')
     AND v.opcode <> 'parameter'
 ),
-weights AS MATERIALIZED (
-  SELECT DISTINCT
-    a.module_id, a.dimensions,
-    list_sort(list_transform(
-      string_split(a.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
-    )) AS sizes
-  FROM arguments AS a
-  WHERE a.dimensions LIKE '%,%'
-    AND NOT a.is_input
+known AS MATERIALIZED (
+  SELECT
+    k.module_id,
+    list(DISTINCT k.sizes) FILTER (WHERE k.is_weight) AS weights,
+    list(DISTINCT k.dimensions) FILTER (WHERE k.is_weight) AS weight_dimensions,
+    list(DISTINCT k.dimensions) FILTER (WHERE len(k.sizes) = 2) AS matrices,
+    list(DISTINCT k.dimensions) FILTER (
+      WHERE k.name LIKE '%dot_general%'
+        OR k.name LIKE '%softmax%'
+    ) AS products
+  FROM (
+    SELECT
+      a.module_id, a.dimensions, '' AS name, NOT a.is_input AS is_weight,
+      list_sort(list_transform(
+        string_split(a.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
+      )) AS sizes
+    FROM arguments AS a
+    WHERE a.dimensions LIKE '%,%'
+    UNION ALL
+    SELECT s.module_id, s.dimensions, s.name, FALSE, s.sizes
+    FROM sized AS s
+  ) AS k
+  GROUP BY k.module_id
 ),
-every_matrix AS MATERIALIZED (
-  SELECT DISTINCT module_id, dimensions
-  FROM arrays
-  WHERE dimensions LIKE '%,%'
-    AND dimensions NOT LIKE '%,%,%'
-),
-logits AS (
-  SELECT DISTINCT v.module_id, v.value_id, 'logits' AS mark
+marked AS (
+  SELECT
+    v.module_id, v.value_id,
+    CASE
+      WHEN t.has_backward
+        AND list_contains(
+          k.weight_dimensions, substr(v.dimensions, strpos(v.dimensions, ',') + 1)
+        )
+        AND v.sizes[1] = b.batch THEN 'examples'
+      WHEN list_contains(coalesce(k.weights, []), list_sort(v.sizes)) THEN NULL
+      WHEN len(v.sizes) >= 3
+        AND v.sizes[-1] = v.sizes[-2]
+        AND v.sizes[-1] >= 1024
+        AND list_contains(k.products, v.dimensions) THEN 'scores'
+      WHEN len(v.sizes) = 3
+        AND regexp_matches(v.name, '/(sub|square|integer_pow|pow|abs)$')
+        AND list_contains(k.matrices, v.sizes[1] || ',' || v.sizes[3])
+        AND list_contains(k.matrices, v.sizes[2] || ',' || v.sizes[3])
+        AND list_contains(k.matrices, v.sizes[1] || ',' || v.sizes[2])
+        THEN 'differences'
+      WHEN t.has_backward
+        AND c.kind = 'entry'
+        AND v.name NOT LIKE '%one_hot%'
+        AND len(list_filter(
+          k.weights,
+          lambda w: len(w) = 2
+            AND w[2] >= 1024
+            AND w[2] >= 8 * w[1]
+            AND list_contains(v.sizes, w[2])
+            AND NOT list_contains(v.sizes, w[1])
+        )) > 0 THEN 'logits'
+    END AS mark
   FROM sized AS v
-  JOIN program_traits AS t
-    ON t.module_id = v.module_id
-    AND t.has_backward
-  JOIN weights AS w
-    ON w.module_id = v.module_id
-    AND len(w.sizes) = 2
-    AND w.sizes[2] >= 8 * w.sizes[1]
-    AND w.sizes[2] >= 1024
-    AND list_contains(v.sizes, w.sizes[2])
-    AND NOT list_contains(v.sizes, w.sizes[1])
+  JOIN known AS k USING (module_id)
+  JOIN program_traits AS t USING (module_id)
   JOIN scheduled_instructions AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
   JOIN computations AS c
     ON c.module_id = i.module_id
     AND c.computation_id = i.computation_id
-    AND c.kind = 'entry'
-  ANTI JOIN weights AS a
-    ON a.module_id = v.module_id
-    AND a.sizes = list_sort(v.sizes)
-  WHERE v.name NOT LIKE '%one_hot%'
-),
-products AS MATERIALIZED (
-  SELECT DISTINCT v.module_id, v.dimensions
-  FROM sized AS v
-  WHERE v.name LIKE '%dot_general%'
-    OR v.name LIKE '%softmax%'
-),
-scores AS (
-  SELECT v.module_id, v.value_id, 'scores'
-  FROM sized AS v
-  SEMI JOIN products AS p
-    ON p.module_id = v.module_id
-    AND p.dimensions = v.dimensions
-  ANTI JOIN weights AS a
-    ON a.module_id = v.module_id
-    AND a.sizes = list_sort(v.sizes)
-  WHERE len(v.sizes) >= 3
-    AND v.sizes[-1] = v.sizes[-2]
-    AND v.sizes[-1] >= 1024
-),
-differences AS (
-  SELECT v.module_id, v.value_id, 'differences'
-  FROM sized AS v
-  SEMI JOIN every_matrix AS a
-    ON a.module_id = v.module_id
-    AND a.dimensions = v.sizes[1] || ',' || v.sizes[3]
-  SEMI JOIN every_matrix AS b
-    ON b.module_id = v.module_id
-    AND b.dimensions = v.sizes[2] || ',' || v.sizes[3]
-  SEMI JOIN every_matrix AS c
-    ON c.module_id = v.module_id
-    AND c.dimensions = v.sizes[1] || ',' || v.sizes[2]
-  WHERE len(v.sizes) = 3
-    AND regexp_matches(v.name, '/(sub|square|integer_pow|pow|abs)$')
-),
-examples AS (
-  SELECT DISTINCT v.module_id, v.value_id, 'examples'
-  FROM sized AS v
-  JOIN batch_sizes AS b ON b.module_id = v.module_id
-  JOIN weights AS w
-    ON w.module_id = v.module_id
-    AND v.dimensions = b.batch || ',' || w.dimensions
-  JOIN program_traits AS t
-    ON t.module_id = v.module_id
-    AND t.has_backward
+  LEFT JOIN batch_sizes AS b ON b.module_id = v.module_id
 )
-SELECT module_id, value_id, mark FROM logits
-UNION ALL
-SELECT * FROM scores
-UNION ALL
-SELECT * FROM differences
-UNION ALL
-SELECT * FROM examples
+SELECT module_id, value_id, mark FROM marked WHERE mark IS NOT NULL
