@@ -33,8 +33,8 @@
 --   change.
 -- column source_file
 -- column source_line
--- column saved_reserved_bytes BIGINT bytes higher_is_better: What reserved_bytes
---   falls by.
+-- column saved_reserved_bytes BIGINT bytes higher_is_better: What
+--   reserved_bytes falls by.
 -- column saved_bytes BIGINT bytes higher_is_better: What the live peak falls
 --   by.
 -- column saved_ratio DOUBLE ratio higher_is_better: Its share of

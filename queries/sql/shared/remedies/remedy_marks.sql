@@ -200,7 +200,8 @@ WITH marked AS (
   UNION ALL
   SELECT
     s.* EXCLUDE (idle_from_step, idle_until_step), 'kept',
-    'values that ' || k.loop_name || ' saves per iteration', 1, 1, 0, NULL, NULL
+    'values that ' || k.loop_name || ' saves per iteration', 1, 1, 0, NULL,
+    NULL
   FROM saved_arrays AS s
   JOIN kept_stacks AS k
     ON k.module_id = s.module_id
@@ -236,7 +237,8 @@ WITH marked AS (
     AND w.value_id = v.value_id
   UNION ALL
   SELECT
-    v.*, 'history', 'history that ' || h.loop_name || ' collects', 1, 1, 1, NULL, NULL
+    v.*, 'history', 'history that ' || h.loop_name || ' collects', 1, 1, 1,
+    NULL, NULL
   FROM arrays AS v
   JOIN histories AS h
     ON h.module_id = v.module_id

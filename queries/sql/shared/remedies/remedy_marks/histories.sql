@@ -1,7 +1,7 @@
--- step: Arrays that a loop fills with a part for each iteration: results of the
---   program that collect them, and temporary ones of which nothing but a small
---   part is read, after the loop. Arrays of the same dimensions and type are
---   forms of one, passed on by loops and conditions.
+-- step: Arrays that a loop fills with a part for each iteration: results of
+--   the program that collect them, and temporary ones of which nothing but a
+--   small part is read, after the loop. Arrays of the same dimensions and type
+--   are forms of one, passed on by loops and conditions.
 -- grain: value
 WITH stacked AS MATERIALIZED (
   SELECT

@@ -34,7 +34,9 @@ new_states AS (
       AND len(string_split(a.dimensions, ','))
         = len(string_split(r.dimensions, ','))
       AND list_bool_and(list_transform(
-        list_zip(string_split(a.dimensions, ','), string_split(r.dimensions, ',')),
+        list_zip(
+          string_split(a.dimensions, ','), string_split(r.dimensions, ',')
+        ),
         lambda pair: greatest(CAST(pair[1] AS BIGINT), CAST(pair[2] AS BIGINT))
           % greatest(1, least(
             CAST(pair[1] AS BIGINT), CAST(pair[2] AS BIGINT)

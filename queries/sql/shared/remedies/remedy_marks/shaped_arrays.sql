@@ -1,5 +1,5 @@
--- step: Temporary arrays that their dimensions give away, outside of loops over
---   parts: logits over a vocabulary, scores of every pair of positions,
+-- step: Temporary arrays that their dimensions give away, outside of loops
+--   over parts: logits over a vocabulary, scores of every pair of positions,
 --   differences of every pair of points, and gradients of every example. What
 --   they are compared with is one row of lists per program: few joins, which
 --   are planned fast.
@@ -20,7 +20,8 @@ known AS MATERIALIZED (
   SELECT
     k.module_id,
     list(DISTINCT k.sizes) FILTER (WHERE k.is_weight) AS weights,
-    list(DISTINCT k.dimensions) FILTER (WHERE k.is_weight) AS weight_dimensions,
+    list(DISTINCT k.dimensions) FILTER (WHERE k.is_weight)
+      AS weight_dimensions,
     list(DISTINCT k.dimensions) FILTER (WHERE len(k.sizes) = 2) AS matrices,
     list(DISTINCT k.dimensions) FILTER (
       WHERE k.name LIKE '%dot_general%'
@@ -46,7 +47,8 @@ marked AS (
     CASE
       WHEN t.has_backward
         AND list_contains(
-          k.weight_dimensions, substr(v.dimensions, strpos(v.dimensions, ',') + 1)
+          k.weight_dimensions,
+          substr(v.dimensions, strpos(v.dimensions, ',') + 1)
         )
         AND v.sizes[1] = b.batch THEN 'examples'
       WHEN list_contains(coalesce(k.weights, []), list_sort(v.sizes)) THEN NULL

@@ -1,5 +1,5 @@
--- step: What holds parameters, constants and results that a set frees, and what
---   else does: values of no set, and freed ones in the rest of their time.
+-- step: Holders of parameters, constants and results that a set frees, and
+--   others: values of no set, and freed ones in the rest of their time.
 -- grain: set, allocation, stretch of steps
 WITH standing_sets AS MATERIALIZED (
   SELECT DISTINCT
