@@ -13,8 +13,8 @@
 --   recomputation there, and for programs that recompute already. offloaded:
 --   their longest time without an access, where there is another memory. kept:
 --   of saved_values, the arrays that a loop fills with a part for each
---   iteration, but one for each array of the loop's own state that has the
---   same dimensions and type. activation: temporary arrays of programs that
+--   iteration, but as many bytes as the loop's own state of the same
+--   dimensions has. activation: temporary arrays of programs that
 --   replace arguments and have a batch and a backward pass, with other
 --   dimensions than any argument but the inputs, and these, without
 --   gathered_values. wide: 32-bit arrays that are not like an argument, in

@@ -1,12 +1,12 @@
 -- step: Saved arrays that a loop fills with a part for each iteration. A stack
 --   that no loop reads is a result of its own loop, and stays; of stacks with
---   the dimensions and the type of the state, one for each array of it stays.
---   What a loop only reads is no state.
+--   the dimensions of the state, as many bytes stay as it has. What a loop
+--   only reads is no state.
 -- grain: value
 WITH carried_arrays AS MATERIALIZED (
   SELECT
     s.module_id, s.instruction_id, s.name AS loop_name, v.value_id,
-    v.allocation_id, v.offset_bytes, v.dimensions, v.element_type,
+    v.allocation_id, v.offset_bytes, v.dimensions, v.size_bytes,
     v.instruction_id = s.instruction_id AS is_changed
   FROM (
     SELECT DISTINCT i.module_id, i.instruction_id, i.instruction AS name
@@ -36,10 +36,11 @@ results_of_loops AS MATERIALIZED (
 stacks AS (
   SELECT
     v.module_id, v.value_id, l.instruction_id, l.loop_name, l.dimensions,
-    l.element_type,
+    l.size_bytes // greatest(
+      1, CAST(split_part(l.dimensions, ',', 1) AS BIGINT)
+    ) AS part_bytes,
     dense_rank() OVER (
-      PARTITION BY
-        l.module_id, l.instruction_id, l.dimensions, l.element_type
+      PARTITION BY l.module_id, l.instruction_id, l.dimensions
       ORDER BY l.allocation_id, l.offset_bytes
     ) AS stack_place
   FROM carried_arrays AS l
@@ -57,19 +58,17 @@ stacks AS (
 ),
 states AS (
   SELECT
-    module_id, instruction_id, dimensions, element_type,
-    count(*) AS state_count
+    module_id, instruction_id, dimensions, sum(size_bytes) AS state_bytes
   FROM carried_arrays
   WHERE dimensions <> ''
     AND is_changed
-  GROUP BY module_id, instruction_id, dimensions, element_type
+  GROUP BY module_id, instruction_id, dimensions
 )
 SELECT s.module_id, s.value_id, min(s.loop_name) AS loop_name
 FROM stacks AS s
 LEFT JOIN states AS c
   ON c.module_id = s.module_id
   AND c.instruction_id = s.instruction_id
-  AND c.element_type = s.element_type
   AND c.dimensions = substr(s.dimensions, strpos(s.dimensions, ',') + 1)
-WHERE s.stack_place > coalesce(c.state_count, 0)
+WHERE (s.stack_place - 1) * s.part_bytes >= coalesce(c.state_bytes, 0)
 GROUP BY s.module_id, s.value_id
