@@ -65,7 +65,7 @@ def measure(
         for rule, edit in EDITS.items()
     }  # fmt: skip
     for row in remedies:
-        estimated = {**row, "standing": "estimated", "saved_reserved_bytes": None}
+        estimated = {**row, "standing": "estimated"}
         named = f"{row['program']}: {row['advice']}"
         outcome = outcomes.get(row["rule_id"], {}).get(_key(row))
         if outcome is None:
@@ -80,7 +80,8 @@ def measure(
             notes.append(f"left out, as it saves nothing once compiled: {named}")
         else:
             kept.append(found)
-    return sorted(kept, key=lambda row: -row["saved_bytes"]), notes
+    order = ("saved_reserved_bytes", "saved_bytes")
+    return sorted(kept, key=lambda row: [-row[name] for name in order]), notes
 
 
 def _key(row: Row) -> Key:

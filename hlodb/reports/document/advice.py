@@ -63,10 +63,12 @@ def advice_blocks(
     advice = advice_on(space, remedies)
     if not advice.shown:
         return [Paragraph(_nothing(space, advice, roles))]
+    is_measured = "standing" in remedies[0]
     rows = [
         (
             plain_bytes(row["saved_reserved_bytes"]),
             plain_bytes(row["saved_bytes"]),
+            *((row["standing"],) if is_measured else ()),
             row["subject"],
             _line(row),
             row["advice"],
@@ -74,7 +76,8 @@ def advice_blocks(
         )
         for row in advice.shown
     ]
-    header = ("reserved", "live", "what", "source line", "what to do", "cost")
+    how = ("how",) if is_measured else ()
+    header = ("reserved", "live", *how, "what", "source line", "what to do", "cost")
     is_all = len(remedies) < most_rows(top)
     blocks: list[Block] = [
         Paragraph(
