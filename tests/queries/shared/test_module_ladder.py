@@ -96,6 +96,17 @@ def test_another_name_and_a_like_content(ladder: Ladder) -> None:
     ]
 
 
+def test_another_name_and_reordered_arguments(ladder: Ladder) -> None:
+    shapes = "(f32[8,4], s32[], f32[4])->(f32[4], f32[8])"
+    reordered = "(f32[4], f32[8,4], s32[])->(f32[8], f32[4])"
+    base = module("jit_a", shapes=shapes, source_shapes=shapes, opcodes=ALIKE)
+    changed = {**OTHERWISE, "shapes": reordered, "source_shapes": reordered}
+    candidate = module("jit_b", **changed, opcodes=ALIKE)
+    assert ladder.ways([base], [candidate]) == [
+        ("jit_a", "jit_b", "entry shapes and opcodes", 1.0)
+    ]
+
+
 def test_programs_that_only_share_their_shapes_are_not_the_same(
     ladder: Ladder,
 ) -> None:

@@ -29,8 +29,8 @@ FROM (
     (8, 'program name', 0.7,
       'program, where each run has only one left of that name'),
     (9, 'entry shapes and opcodes', NULL,
-      'equal entry shapes and a likeness of at least 0.5, the most alike'
-      || ' first'),
+      'equal entry shapes in any order and a likeness of at least 0.5, the'
+      || ' most alike first'),
     (10, 'program name and opcodes', NULL,
       'program and a likeness of at least 0.5, the most alike first'),
     (11, 'compiled again', 0.9,

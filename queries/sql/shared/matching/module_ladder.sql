@@ -5,8 +5,9 @@
 --   for each key, the n-th in the base, by rank, program, module number and
 --   path, is matched with the n-th in the candidate. No rule prefers a side.
 --   Remaining modules are matched by likeness, the greatest first: those with
---   equal entry shapes, or with an equal name and at most 100 positions apart
---   among the remaining ones; the likeness of the opcodes is multiplied by
+--   equal entry shapes, whatever the order of arguments and of results, or
+--   with an equal name and at most 100 positions apart among the remaining
+--   ones; the likeness of the opcodes is multiplied by
 --   that of the entry arrays (by element type and number of dimensions,
 --   arguments and results separately). A run without ranks and a run of one
 --   rank count as the same host. Modules without a partner have a row of their

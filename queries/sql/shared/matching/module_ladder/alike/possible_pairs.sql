@@ -1,6 +1,6 @@
--- step: Which of these may go together: of one rank, with equal shapes, or of
---   one name and at most 100 places apart. A join of one key each: with OR
---   each module would meet each.
+-- step: Which of these may go together: of one rank, with equal shapes in any
+--   order, or of one name and at most 100 places apart. A join of one key
+--   each: with OR each module would meet each.
 -- grain: pair, module of the base, module of the candidate
 WITH couples AS (
   SELECT
@@ -9,7 +9,7 @@ WITH couples AS (
   JOIN unmatched_modules AS c
     ON c.pair = b.pair
     AND c.rank IS NOT DISTINCT FROM b.rank
-    AND c.source_shapes = b.source_shapes
+    AND c.source_arrays = b.source_arrays
   WHERE NOT b.is_candidate
     AND c.is_candidate
   UNION
@@ -18,7 +18,7 @@ WITH couples AS (
   JOIN unmatched_modules AS c
     ON c.pair = b.pair
     AND c.rank IS NOT DISTINCT FROM b.rank
-    AND c.entry_shapes = b.entry_shapes
+    AND c.entry_arrays = b.entry_arrays
   WHERE NOT b.is_candidate
     AND c.is_candidate
   UNION
@@ -44,8 +44,8 @@ SELECT
     WHEN b.source_id IS NULL OR c.source_id IS NULL THEN c.module_id
     ELSE c.source_id
   END AS candidate_id,
-  coalesce(b.source_shapes = c.source_shapes, FALSE)
-    OR coalesce(b.entry_shapes = c.entry_shapes, FALSE) AS is_same_shapes
+  coalesce(b.source_arrays = c.source_arrays, FALSE)
+    OR coalesce(b.entry_arrays = c.entry_arrays, FALSE) AS is_same_shapes
 FROM couples AS o
 JOIN unmatched_modules AS b
   ON b.pair = o.pair

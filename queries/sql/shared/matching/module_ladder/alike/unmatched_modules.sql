@@ -1,7 +1,16 @@
--- step: Modules without such a partner, numbered.
+-- step: Modules without such a partner, numbered, with their arguments and
+--   results sorted: a function whose arguments were reordered has the same.
 -- grain: pair, side, module
 SELECT
   s.*,
+  list_transform(
+    string_split(s.source_shapes, '->'),
+    lambda x: list_sort(regexp_extract_all(x, '\w+\[[^\]]*\]'))
+  ) AS source_arrays,
+  list_transform(
+    string_split(s.entry_shapes, '->'),
+    lambda x: list_sort(regexp_extract_all(x, '\w+\[[^\]]*\]'))
+  ) AS entry_arrays,
   row_number() OVER (
     PARTITION BY s.pair, s.is_candidate ORDER BY s.place
   ) AS ordinal
