@@ -4,29 +4,33 @@ Pairs of compiled programs lie in tests/data/pairs and tests/data/edits, one arc
 each program and platform: a base, and candidates of one edit each, with their sources
 and the truth that was written down before any report was read. The truth of
 tests/data/edits also says what undoes an edit and what would be false, so that false
-sentences are counted. `python -m bench.causes [-v] [NAME…]`.
+sentences are counted, and how often each rule of cause_rules is right. `python -m
+bench.causes [-v] [--keep-rules] [NAME…]`; --keep-rules writes the counts of rules to
+queries/rules/cause_rules.csv.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import sys
 import tarfile
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from shutil import copyfile
 
-from bench.sentences import FIRST_LINES, Truth, fault, sentences
+from bench.sentences import FIRST_LINES, Sentence, Truth, fault, sentences
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.judge.report import Report
+from hlodb.reports.read.causes import explaining
 from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render.forms import renderer
 from hlodb.schema.warehouse import connect
@@ -34,6 +38,7 @@ from hlodb.schema.warehouse import connect
 DATA = Path(__file__).parent.parent / "tests" / "data"
 PAIRS = DATA / "pairs"
 EDITS = DATA / "edits"
+RULES = DATA.parent.parent / "queries" / "rules" / "cause_rules.csv"
 FLOORS = 2**20, 0.005
 
 _ALLOCATION = re.compile(r"^allocation \d+: size (\d+)(.*?):?$", re.MULTILINE)
@@ -65,7 +70,8 @@ class Score:
     """Which answers about a pair are right; None where nothing is to be said.
 
     `sentence_count` and `faults` are None for pairs of which nobody wrote down what
-    would be false; `is_silent` is None for edits that change something.
+    would be false; `is_silent` is None for edits that change something. `rules` has
+    each rule that claims a cause, and whether it is right.
     """
 
     verdict: bool
@@ -76,6 +82,7 @@ class Score:
     sentence_count: int | None = None
     faults: tuple[tuple[str, str], ...] | None = None
     is_silent: bool | None = None
+    rules: tuple[tuple[str, bool], ...] = ()
 
 
 def unpacked(archive: Path, folder: Path) -> Iterator[Pair]:
@@ -217,7 +224,19 @@ def score(pair: Pair, report: Report) -> Score:
         if pair.truth is None
         else tuple((wrong, s.text) for s, wrong in judged if wrong),
         is_silent=not judged if pair.truth and pair.truth.is_silent else None,
+        rules=() if pair.truth is None else tuple(_rules(pair, pair.truth, report)),
     )
+
+
+def _rules(pair: Pair, truth: Truth, report: Report) -> Iterator[tuple[str, bool]]:
+    """Yield the rules that claim a cause of a pair, each with whether it is right."""
+    for finding in report.findings:
+        if finding.color == 0 and finding.program == pair.program:
+            for claim in explaining(finding.claims):
+                line = f"{claim.source_path}:{claim.source_line}"
+                at = line if claim.source_path and claim.source_line else None
+                sentence = Sentence("cause", claim.claim, at)
+                yield claim.rule_id or "", fault(sentence, truth) is None
 
 
 def scored(archive: Path, verbose: bool = False) -> dict[str, Score]:
@@ -274,6 +293,29 @@ def table(scores: dict[str, dict[str, Score]]) -> str:
     return "\n".join(rows)
 
 
+def rule_counts(scores: Iterable[Score]) -> dict[str, tuple[int, int]]:
+    """Return how often each rule named a cause, and how often it was right."""
+    told: Counter[str] = Counter()
+    right: Counter[str] = Counter()
+    for rule, is_right in (pair for score in scores for pair in score.rules):
+        told[rule] += 1
+        right[rule] += is_right
+    return {rule: (told[rule], right[rule]) for rule in sorted(told)}
+
+
+def _keep_rules(counts: dict[str, tuple[int, int]]) -> None:
+    with RULES.open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    for row in rows:
+        row["told_count"], row["right_count"] = map(
+            str, counts.get(row["rule_id"], (0, 0))
+        )
+    with RULES.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 def _true_sentences(scores: Iterable[Score]) -> str:
     counted = [s for s in scores if s.faults is not None]
     every = sum(s.sentence_count or 0 for s in counted)
@@ -289,12 +331,18 @@ def _ratio(answers: list[bool]) -> str:
 
 def main() -> None:
     """Print the table of scores, and the pairs that miss something."""
-    verbose = "-v" in sys.argv
-    names = [a for a in sys.argv[1:] if a != "-v"]
+    verbose, keeps_rules = ("-v" in sys.argv), ("--keep-rules" in sys.argv)
+    names = [a for a in sys.argv[1:] if not a.startswith("-")]
     archives = sorted([*PAIRS.glob("*.tar.xz"), *EDITS.glob("*.tar.xz")])
     chosen = [a for a in archives if not names or any(n in a.name for n in names)]
     scores = {a.name.removesuffix(".tar.xz"): scored(a, verbose) for a in chosen}
     print(table(scores))
+    counts = rule_counts(each for found in scores.values() for each in found.values())
+    print("\n| rule | named | right |\n|---|--:|--:|")
+    for rule, (told, right) in counts.items():
+        print(f"| {rule} | {told} | {right} |")
+    if keeps_rules:
+        _keep_rules(counts)
     missed: dict[str, list[str]] = defaultdict(list)
     for archive, found in scores.items():
         for name, each in found.items():

@@ -25,8 +25,9 @@ _FACT = re.compile(
     r"^(resized|inputs changed|argument layout)\b|^\d+ (new )?buffers? of "
     r"|^\d+ (more )?(same|missing|new|improved|worse|regressions?|with other inputs)\b"
 )
-# The line of what is returned or recomputed is where it is computed.
-_ELSEWHERE = re.compile("output|remat|recomput")
+# The line of what is returned or recomputed is where it is computed. A type or shape
+# that first differs at a line was edited elsewhere: there the line only says where.
+_ELSEWHERE = re.compile("output|remat|recomput|, first at ")
 
 
 @dataclass(frozen=True, slots=True)

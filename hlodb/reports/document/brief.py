@@ -27,6 +27,7 @@ from hlodb.reports.judge.verdict import (
     worst_finding,
 )
 from hlodb.reports.read.baseline import FIRST
+from hlodb.reports.read.causes import explaining
 from hlodb.reports.read.unassigned import CAPTURED, PARTIAL
 from hlodb.text import counted, signed_bytes
 
@@ -161,14 +162,15 @@ def _unsound(report: Report) -> list[Block]:
 
 def _finding(report: Report, f: Finding) -> list[Block]:
     blocks: list[Block] = [Paragraph(f"Why: {_why(f)}.")]
-    if f.edits and f.edits[0].advice:
-        blocks.append(Paragraph(f"To undo: {f.edits[0].advice}"))
-    if f.shares:
-        blocks.append(Paragraph(f"Split: {share_words(f)}."))
+    edits = explaining(f.claims)
+    if edits and edits[0].advice:
+        blocks.append(Paragraph(f"To undo: {edits[0].advice}"))
+    if split := share_words(f):
+        blocks.append(Paragraph(f"Split: {split}."))
     if f.cause is not None and f.cause.effect is not None:
         blocks.append(Paragraph(f"Effect: {f.cause.effect}."))
     # Whoever gave the program other inputs, or edited it, needs no pass to blame.
-    if f.change != "changed" and not f.edits:
+    if f.change != "changed" and not edits:
         blocks.append(Paragraph(_likely_cause(f)))
     if f.first_run not in (None, f.candidate_run):
         blocks.append(Paragraph(f"Since: {f.first_run}."))
@@ -211,12 +213,10 @@ def _why(f: Finding) -> str:
 
 
 def _likely_cause(f: Finding) -> str:
-    blame = BLAMES.get(f.cause.blame) if f.cause else None
-    if blame is not None and _is_unproven(f):
-        blame += " (not proven: XLA's input differs, too)"
+    blame = BLAMES.get(f.cause.blame) if f.cause and not _is_unproven(f) else None
     at = cause_line(f)
     source = f"{at[0]}:{at[1]}" if at else None
-    where = "Edited line" if f.edits else "Line of the largest buffer"
+    where = "Line of the largest buffer"
     if at and is_read(f):
         where = "Line that reads the largest buffer"
     if not (blame or source or f.owner):

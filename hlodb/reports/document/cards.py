@@ -29,8 +29,8 @@ def finding_card(
     blocks: list[Paragraph | Table | Commands] = [Paragraph(_summary(f))]
     if f.cause is not None:
         blocks.append(Paragraph(_cause(f, f.cause)))
-    if f.shares:
-        blocks.append(Paragraph(f"Split: {share_words(f)}."))
+    if split := share_words(f):
+        blocks.append(Paragraph(f"Split: {split}."))
     if f.divergence is not None:
         blocks.append(Paragraph(_parting(f.divergence)))
     if f.parts:
@@ -69,7 +69,6 @@ def _summary(f: Finding) -> str:
     if f.match_method and f.match_method != "program":
         name = f" {f.base_program}" if f.base_program else ""
         text += f"; matched{name} by {f.match_method}"
-        text += f" (confidence {_percent(f.match_confidence)})"
     for tag in f.tags:
         text += f"; {tag}"
     return f"{text}; finding {f.id}."
@@ -105,8 +104,7 @@ def _cause(f: Finding, cause: Cause) -> str:
     if added and freed:
         share += f" (others {does_else} {signed_bytes(other)}"
         share += f", net {signed_bytes(f.delta_bytes)})"
-    confidence = f"confidence {_percent(cause.confidence)}"
-    return f"Cause ({cause.blame}): {cause.title}; {share}; {confidence}."
+    return f"Cause ({cause.blame}, {cause.standing}): {cause.title}; {share}."
 
 
 def _percent(ratio: float | None) -> str:
@@ -195,6 +193,4 @@ def _names(b: BufferChange) -> str:
 
 
 def _matched(b: BufferChange) -> str:
-    if not b.match_confidence:
-        return "unmatched"
-    return f"{b.match_method} {_percent(b.match_confidence)}"
+    return b.match_method if b.match_confidence else "unmatched"

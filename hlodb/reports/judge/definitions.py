@@ -79,11 +79,12 @@ METRICS = (
         " same way; a part counts as one sum over all kinds of allocation.",
     ),
     Metric(
-        "cause_confidence",
-        "ratio",
-        "higher_is_better",
-        "How sure the matches of that part's buffers are, weighted by bytes; a buffer"
-        " without a match counts 80 %.",
+        "standing",
+        "name",
+        "neutral",
+        "proven: rows of the warehouse show it, such as bytes at the edited line, or an"
+        " edit that is all that differs. likely: a rule says so that was mostly right"
+        " in compiled pairs. Bytes that follow from neither are unexplained.",
     ),
     Metric(
         "attribution",

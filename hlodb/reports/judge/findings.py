@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hlodb.reports.read.causes import Cause
+from hlodb.reports.read.claims import Claim
 from hlodb.reports.read.decisions import Triage
 from hlodb.reports.read.details import (
     BufferChange,
@@ -13,7 +14,6 @@ from hlodb.reports.read.details import (
     Divergence,
 )
 from hlodb.reports.read.differences import Count, InputChange, Part
-from hlodb.reports.read.edits import EditShare, SourceEdit
 
 ALERTING = ("worse", "mixed")
 """Changes that fail the gate `regression`."""
@@ -88,8 +88,7 @@ class Finding:
     contents: Contents | None
     op_mix: list[Count]
     inputs: list[InputChange]
-    edits: list[SourceEdit]
-    shares: list[EditShare]
+    claims: list[Claim]
     triage: Triage | None
     history: list[str]
     commands: list[str]

@@ -97,7 +97,7 @@ def _finding(
         history=[f"{p.run} {p.bytes} {p.mark}".rstrip() for p in line.points]
         if line
         else [],
-        commands=[*_commands(v, run), *_bisection(since.before, since.first)],
+        commands=[*_commands(v, run), *_search(since)],
     )
     return _owned(finding, settings)
 
@@ -145,9 +145,30 @@ def _commands(v: Verdict, candidate_run: Run) -> list[str]:
     return [*commands, f"hlodb query peak_contents -p {run} -p {name}"]
 
 
-def _bisection(before: Run | None, first: Run) -> list[str]:
-    """Return the command that names the commit to dump next, if there may be one."""
+def _search(since: Since) -> list[str]:
+    """Return the command that names the commit to dump next, if there may be one.
+
+    No commit made the difference where another release of the compiler was given the
+    same: then the command lists what else differs.
+    """
+    before, first = since.before, since.first
+    if before is not None and _is_of_release(since):
+        runs = [f"base={before.name}", f"candidate={first.name}"]
+        return [
+            f"hlodb query environment_diff -p {shlex.join(runs[:1])}"
+            f" -p {shlex.join(runs[1:])}"
+        ]
     ends = (before.commit_sha if before else None, first.commit_sha)
     if None in ends or ends[0] == ends[1]:
         return []
     return [f"git rev-list --bisect {shlex.quote(f'{ends[0]}..{ends[1]}')}"]
+
+
+def _is_of_release(since: Since) -> bool:
+    """Return whether another release of the compiler was given the same program."""
+    before, old, new = since.before, since.before_module, since.first_module
+    if before is None or old is None or new is None:
+        return False
+    versions = before.compiler_version, since.first.compiler_version
+    is_same = old.source_graph is not None and old.source_graph == new.source_graph
+    return is_same and None not in versions and versions[0] != versions[1]

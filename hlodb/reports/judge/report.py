@@ -64,7 +64,7 @@ class Gate:
     until: str | None
 
 
-REPORT_SCHEMA = "2.0.0"
+REPORT_SCHEMA = "3.0.0"
 """Version of the model: fields are only added within a major version."""
 
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from hlodb.reports.judge.findings import Finding
 from hlodb.reports.judge.names import Names, called
 from hlodb.reports.judge.report import Gate
+from hlodb.reports.read.causes import explaining
+from hlodb.reports.read.claims import Claim
 from hlodb.reports.read.details import BufferChange
 from hlodb.reports.read.differences import InputChange
-from hlodb.reports.read.edits import EditShare, SourceEdit
 from hlodb.text import counted, plain_bytes, signed_bytes, signed_percent
 
 EXPIRED = "waiver expired on"
@@ -96,43 +97,44 @@ def absence(finding: Finding) -> str:
 
 
 def share_words(finding: Finding) -> str:
-    """Return `+4.00 MiB from lm.py:53; -0.50 MiB unexplained` where edits meet.
+    """Return `+4.00 MiB from lm.py:53; -0.50 MiB unexplained` where claims meet.
 
-    Edits from which nothing follows are left out.
+    Claims that no bytes follow from are left out.
     """
-    told = [share for share in finding.shares if share.delta_bytes]
-    return "; ".join(_share_text(finding, share) for share in told or finding.shares)
+    with_bytes = [claim for claim in finding.claims if claim.delta_bytes]
+    if len(finding.claims) < 2:
+        return ""
+    return "; ".join(_share_text(finding.claims, claim) for claim in with_bytes)
 
 
-def _share_text(finding: Finding, share: EditShare) -> str:
-    size = signed_bytes(share.delta_bytes)
-    match share.origin:
-        case "unexplained":
-            return f"{size} unexplained"
-        case "inputs":
-            return f"{size} from the inputs"
-        case "several":
-            return f"{size} from more than one of these"
-        case _:
-            assert share.edit is not None
-            return f"{size} from {_edit_name(finding.edits, share.edit - 1)}"
+def _share_text(claims: Sequence[Claim], claim: Claim) -> str:
+    size = signed_bytes(claim.delta_bytes)
+    if claim.kind == "unexplained":
+        return f"{size} unexplained"
+    against = " (against it)" if claim.is_against else ""
+    return f"{size} from {_short(claims, claim)}{against}"
 
 
-def _edit_name(edits: Sequence[SourceEdit], place: int) -> str:
-    """Return `lm.py:53`, or the sentence of an edit that has no line of its own."""
-    at = [(e.source_path, e.candidate_line or e.base_line) for e in edits]
-    path, line = at[place]
-    if None in (path, line) or at.count((path, line)) > 1:
-        return edits[place].sentence
-    return f"{path}:{line}"
+def _short(claims: Sequence[Claim], claim: Claim) -> str:
+    """Return `lm.py:53`, or the words of a claim that has no line of its own."""
+    at = [(each.source_path, each.source_line) for each in claims]
+    place = claim.source_path, claim.source_line
+    if None in place or at.count(place) > 1 or not claim.is_line_edited:
+        return claim.claim
+    return f"{claim.source_path}:{claim.source_line}"
+
+
+def edited_line(finding: Finding | None) -> Claim | None:
+    """Return the first claim that explains a finding and has a line."""
+    found = explaining(finding.claims) if finding is not None else []
+    return next((c for c in found if c.source_file and c.source_line), None)
 
 
 def cause_line(finding: Finding | None) -> tuple[str, int] | None:
-    """Return the line to look at: the first edited one, else the largest buffer's."""
-    for edit in finding.edits if finding is not None else []:
-        line = edit.candidate_line or edit.base_line
-        if edit.source_file is not None and line is not None:
-            return edit.source_file, line
+    """Return the line to look at: that of an edit, else the largest buffer's."""
+    claim = edited_line(finding)
+    if claim is not None and claim.source_file and claim.source_line:
+        return claim.source_file, claim.source_line
     at = dominating_source(finding)
     if at is None or at.source_file is None or at.source_line is None:
         return None
@@ -141,7 +143,7 @@ def cause_line(finding: Finding | None) -> tuple[str, int] | None:
 
 def is_read(finding: Finding) -> bool:
     """Return whether `cause_line` only reads the buffers that XLA gives no line."""
-    if any(e.source_file and (e.candidate_line or e.base_line) for e in finding.edits):
+    if edited_line(finding) is not None:
         return False
     at = dominating_source(finding)
     return at is not None and at.attribution == "read"
@@ -149,9 +151,9 @@ def is_read(finding: Finding) -> bool:
 
 def shown_path(finding: Finding, path: str) -> str:
     """Return a path without the folder that all of the user's files have."""
-    for edit in finding.edits:
-        if edit.source_file and edit.source_path:
-            prefix = edit.source_file.removesuffix(edit.source_path)
+    for claim in finding.claims:
+        if claim.source_file and claim.source_path:
+            prefix = claim.source_file.removesuffix(claim.source_path)
             return path.removeprefix(prefix)
     return path
 

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from hlodb.reports.read.claims import Claim
 from hlodb.reports.read.differences import (
     FRAGMENTATION,
     Buffer,
@@ -14,7 +15,6 @@ from hlodb.reports.read.differences import (
     Difference,
     DivergenceRow,
 )
-from hlodb.reports.read.edits import SourceEdit
 from hlodb.text import bytes_from_to, counted, signed_bytes
 
 
@@ -22,15 +22,16 @@ from hlodb.text import bytes_from_to, counted, signed_bytes
 class Cause:
     """Why a figure moved: a stable key to group by, and a sentence.
 
-    `share_ratio` is what it is of all parts that go the same way, 0 to 1. `effect` is
-    what the compiler made of it, where the title names edits of the source.
+    `share_ratio` is what it is of all parts that go the same way, 0 to 1. `standing` is
+    proven or likely. `effect` is what the compiler made of it, where the title names
+    edits of the source.
     """
 
     key: str
     title: str
     blame: str
     share_ratio: float
-    confidence: float
+    standing: str
     effect: str | None = None
 
 
@@ -40,48 +41,56 @@ _NOTICED = 0.2
 _NUMBERED = re.compile(r"[._]\d+(?=$|[._])")
 
 
-SHOWN_EDITS = 3
+_SHOWN_EDITS = 3
+
+_FRAMEWORK = "framework"
+_PROVEN = "proven"
 
 
 def name_cause(
     difference: Difference,
     parting: DivergenceRow,
-    edits: Sequence[SourceEdit],
+    claims: Sequence[Claim],
     has_other_inputs: bool,
 ) -> Cause:
     """Return the cause of a difference, which has changes.
 
-    Where the source was edited, that is the cause, and no pass of the compiler. Other
-    inputs, as of one more layer, recompute as much more or less.
+    Where claims name edits of the source, these are the cause, and no pass of the
+    compiler. Other inputs, as of one more layer, recompute as much more or less.
     """
     cause = _of_compiler(difference, parting, has_other_inputs)
+    edits = explaining(claims)
     if not edits:
         return cause
     first = edits[0]
     at = f"{first.source_path or '-'}:{first.function_name or first.subject or '-'}"
-    key = f"framework/{first.rule_id or first.change}/{at}"
+    key = f"{_FRAMEWORK}/{first.rule_id or first.change}/{at}"
     return replace(
         cause,
         key=key,
-        title=edit_words(edits),
-        blame="framework",
+        title=_words(edits),
+        blame=_FRAMEWORK,
+        standing=first.standing,
         effect=cause.title,
     )
 
 
-def edit_words(edits: Sequence[SourceEdit]) -> str:
-    """Return `lm.py:57 Model.__call__: bf16 → f32 in 11 operations` for edits."""
-    shown = "; ".join(_edit_text(each) for each in edits[:SHOWN_EDITS])
-    rest = len(edits) - SHOWN_EDITS
+def explaining(claims: Sequence[Claim]) -> list[Claim]:
+    """Return the edits that moved memory the way in which it moved, in their order."""
+    return [c for c in claims if c.kind == "edit" and not c.is_against]
+
+
+def _words(edits: Sequence[Claim]) -> str:
+    """Return `lm.py:57 Model.__call__: bf16 → f32 in 11 operations` for edits.
+
+    What is no more than likely says so.
+    """
+    shown = "; ".join(
+        each.claim if each.standing == _PROVEN else f"{each.standing} {each.claim}"
+        for each in edits[:_SHOWN_EDITS]
+    )
+    rest = len(edits) - _SHOWN_EDITS
     return f"{shown}; {counted(rest, 'more edit')}" if rest > 0 else shown
-
-
-def _edit_text(edit: SourceEdit) -> str:
-    line = edit.candidate_line or edit.base_line
-    if edit.source_path is None or line is None:
-        return edit.sentence
-    at = f"{edit.source_path}:{line} {edit.function_name or ''}".rstrip()
-    return f"{at}: {edit.sentence}"
 
 
 def _of_compiler(
@@ -96,7 +105,7 @@ def _of_compiler(
     elif part == FRAGMENTATION and (more := _scoped(parting)) is not None:
         title = f"{more}: {title}"
         key = f"{parting.blame}/scoped/-"
-    return Cause(key, title, parting.blame, difference.share, difference.confidence)
+    return Cause(key, title, parting.blame, difference.share, _PROVEN)
 
 
 def profile_cause(difference: Difference) -> Cause:
@@ -109,7 +118,7 @@ def profile_cause(difference: Difference) -> Cause:
     kind = FRAGMENTATION if most.part == FRAGMENTATION else most.kind
     title = f"{signed_bytes(most.delta_bytes)} of {kind} (details of a run are pruned)"
     key, share = f"unknown/whole/{kind}", difference.share
-    return Cause(key, title, "unknown", share, difference.confidence)
+    return Cause(key, title, "unknown", share, _PROVEN)
 
 
 def _recomputed(parting: DivergenceRow) -> str | None:

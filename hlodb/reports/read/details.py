@@ -8,6 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from hlodb.reports.read.causes import Cause, name_cause, profile_cause
+from hlodb.reports.read.claims import Claim, read_claims
 from hlodb.reports.read.differences import (
     Change,
     Count,
@@ -20,13 +21,6 @@ from hlodb.reports.read.differences import (
     read_divergences,
     read_input_changes,
     read_op_mixes,
-)
-from hlodb.reports.read.edits import (
-    EditShare,
-    SourceEdit,
-    in_order_of_shares,
-    read_edit_shares,
-    read_source_edits,
 )
 from hlodb.reports.read.facts import UNKNOWN, Module, Place, Sources, read_sources
 from hlodb.reports.read.history import Step
@@ -119,11 +113,10 @@ class Details(NamedTuple):
     contents: Contents | None
     op_mix: list[Count]
     inputs: list[InputChange]
-    edits: list[SourceEdit]
-    shares: list[EditShare]
+    claims: list[Claim]
 
 
-NO_DETAILS = Details(None, None, [], 0, [], 0, 0, None, [], [], [], [])
+NO_DETAILS = Details(None, None, [], 0, [], 0, 0, None, [], [], [])
 """Details of a program that only one run holds."""
 
 
@@ -162,7 +155,7 @@ def read_details(
     """Return the explanation of every (base, candidate) by colour.
 
     `top` is how many buffers and opcodes are listed; what is left is summed up. The
-    differences of pairs in `split` are split by the edits they follow from.
+    differences of pairs in `split` are split by what they follow from.
     """
     remaining = iter(dict.fromkeys(pairs))
     found: dict[tuple[Modules, int], Details] = {}
@@ -179,26 +172,16 @@ def read_details(
         partings = read_divergences(connection, asked)
         inputs = read_input_changes(connection, batch)
         edited = list(dict.fromkeys(pair for pair, _ in detailed))
-        edits = read_source_edits(connection, edited)
-        # A single edit has all, unless the inputs differ, too.
-        met = [
-            p
-            for p in edited
-            if p in split
-            and (len(edits.get(p, ())) > 1 or (edits.get(p) and inputs.get(p)))
-        ]
-        shares = read_edit_shares(connection, met)
+        claims = read_claims(connection, edited, [p for p in edited if p in split])
         mixes = dict(zip(batch, read_op_mixes(connection, batch, top), strict=True))
         for pair, of_colors in zip(batch, of_pairs, strict=True):
             for each in of_colors:
                 if not each.is_detailed:
                     found[pair, each.color] = _of_profiles(each)
         for (pair, each), parting in zip(detailed, partings, strict=True):
-            ranked = in_order_of_shares(
-                edits.get(pair, []), shares.get((pair, each.color), []), each
-            )
+            claimed = claims.get((pair, each.color), [])
             found[pair, each.color] = _details(
-                pair, each, parting, sources, ranked, inputs.get(pair, []), top
+                pair, each, parting, sources, claimed, inputs.get(pair, []), top
             )._replace(op_mix=mixes[pair])
     return found
 
@@ -208,14 +191,13 @@ def _details(
     difference: Difference,
     parting: DivergenceRow,
     sources: Sources,
-    ranked: tuple[list[SourceEdit], list[EditShare]],
+    claims: list[Claim],
     inputs: list[InputChange],
     top: int,
 ) -> Details:
     shown, rest = difference.changes[:top], difference.changes[top:]
-    edits, shares = ranked
     return Details(
-        name_cause(difference, parting, edits, bool(inputs))
+        name_cause(difference, parting, claims, bool(inputs))
         if difference.changes
         else None,
         Divergence(
@@ -232,8 +214,7 @@ def _details(
         _contents(difference.held, top),
         [],
         inputs,
-        edits,
-        shares,
+        claims,
     )
 
 

@@ -127,9 +127,8 @@ class Difference(NamedTuple):
     """The rows of one pair and colour: what changed, and all that fills the memory.
 
     `main_changes` are those that the cause is named after; `share` is what they are of
-    all that goes the same way, `confidence` how sure they are matched. `held` are the
-    largest first; on each side their bytes add up to what is reserved
-    without the room lost to packing.
+    all that goes the same way. `held` are the largest first; on each side their bytes
+    add up to what is reserved without the room lost to packing.
     """
 
     color: int
@@ -137,7 +136,6 @@ class Difference(NamedTuple):
     residual_bytes: int
     main_part: str
     share: float
-    confidence: float
     is_detailed: bool
     main_changes: tuple[Change, ...]
     changes: tuple[Change, ...]
@@ -266,7 +264,6 @@ def _difference(color: int, rows: Sequence[Row]) -> Difference:
         first["residual_bytes"],
         first["main_part"],
         round(first["main_share_ratio"] or 0.0, 4),
-        round(first["main_confidence"], 2),
         first["is_detailed"],
         tuple(_change(row) for row in changed if row["is_main"]),
         tuple(_change(row) for row in changed),

@@ -35,7 +35,7 @@ _CALLED = {
     "blame": "blame",
     "attribution": "(read)",
     "cause_share": "explains",
-    "cause_confidence": "confidence",
+    "standing": "proven",
     "noise_band_bytes": "noise band",
 }
 """What cards of findings call some definitions."""

@@ -46,8 +46,6 @@
 --   difference_parts.
 -- column main_share_ratio DOUBLE ratio neutral: Share of the main part among
 --   all parts with the same sign.
--- column main_confidence DOUBLE score higher_is_better: Confidence of the
---   matches of its buffers, weighted by bytes.
 -- column delta_reserved_bytes BIGINT bytes lower_is_better: Difference of
 --   reserved bytes.
 WITH pairs AS MATERIALIZED (
@@ -62,7 +60,7 @@ WITH pairs AS MATERIALIZED (
 moved AS (
   SELECT DISTINCT
     p.pair_id, b.color AS space_color, b.main_part, b.main_share_ratio,
-    b.main_confidence, b.total_delta_bytes
+    b.total_delta_bytes
   FROM (
     SELECT o.*, row_number() OVER (ORDER BY o.pair_id) AS pair
     FROM pairs AS o
@@ -85,7 +83,7 @@ moved AS (
 asked AS MATERIALIZED (
   SELECT
     p.*, m.space_color, coalesce(m.main_part, 'none') AS main_part,
-    m.main_share_ratio, m.main_confidence, m.total_delta_bytes AS delta,
+    m.main_share_ratio, m.total_delta_bytes AS delta,
     row_number() OVER (ORDER BY p.pair_id, m.space_color) AS place
   FROM pairs AS p
   LEFT JOIN moved AS m USING (pair_id)
@@ -110,7 +108,7 @@ SELECT
   END AS difference,
   d.last_equal_stage, d.first_different_stage, d.base_instruction_count,
   d.candidate_instruction_count, d.compared_stages, a.main_part,
-  a.main_share_ratio, a.main_confidence, a.delta AS delta_reserved_bytes
+  a.main_share_ratio, a.delta AS delta_reserved_bytes
 FROM asked AS a
 JOIN divergences(
   base_runs := (SELECT list(o.base_run_id ORDER BY o.place) FROM asked AS o),

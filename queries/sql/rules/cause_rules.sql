@@ -15,3 +15,8 @@
 -- column sentence VARCHAR text neutral: What was edited.
 -- column advice VARCHAR text neutral: What undoes it, or costs less memory;
 --   NULL where nothing does.
+-- column effect BIGINT count neutral: 1 where such an edit needs more memory,
+--   -1 where less, 0 where that depends.
+-- column told_count BIGINT count neutral: How often it was named in compiled
+--   pairs whose edits are known (bench/causes).
+-- column right_count BIGINT count neutral: How often it was right in these.

@@ -11,4 +11,5 @@
 --   lower case.
 -- column types VARCHAR text neutral: Pattern of its element type.
 -- column dimension VARCHAR name neutral: first, second, later (third and
---   on) or largest: which of its dimensions; any: each.
+--   on) or largest: which of its dimensions; any: each; first of several: the
+--   first, where that of another argument changes by the same sizes.

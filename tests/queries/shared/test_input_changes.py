@@ -18,12 +18,16 @@ NAMED = "SELECT r.name, m.module_id FROM modules AS m JOIN runs AS r USING (run_
 Row = tuple[Any, ...]
 
 
-def program(arguments: Sequence[str], line: int) -> str:
+def program(
+    arguments: Sequence[str], line: int, given: Sequence[int] | None = None
+) -> str:
     """Return a module with these arguments that adds up the first two.
 
-    An argument that ends with block_N has 4 times as many elements as N says.
+    An argument that ends with block_N has 4 times as many elements as N says, unless
+    their numbers are given.
     """
     sizes = [4 * int(name[-3]) if "block_" in name else 4 for name in arguments]
+    sizes = list(given or sizes)
     types = ", ".join(f"f32[{size}]{{0}}" for size in sizes)
     named = ", ".join(f"p{n}: f32[{size}]" for n, size in enumerate(sizes))
     parameters = "\n".join(
@@ -39,10 +43,19 @@ def program(arguments: Sequence[str], line: int) -> str:
     )
 
 
-def changes(folder: Path, base: Sequence[str], candidate: Sequence[str]) -> list[Row]:
+def changes(
+    folder: Path,
+    base: Sequence[str],
+    candidate: Sequence[str],
+    sizes: tuple[Sequence[int] | None, Sequence[int] | None] = (None, None),
+) -> list[Row]:
     """Return the changes between two programs; a third run is the base moved down."""
     path = folder / "w.duckdb"
-    texts = {"b": program(base, 1), "c": program(candidate, 1), "d": program(base, 2)}
+    texts = {
+        "b": program(base, 1, sizes[0]),
+        "c": program(candidate, 1, sizes[1]),
+        "d": program(base, 2, sizes[0]),
+    }
     for run, text in texts.items():
         (folder / run).mkdir()
         file = folder / run / "module_0001.jit_step.cpu_after_optimizations.txt"
@@ -68,6 +81,38 @@ def test_an_optimiser_with_less_state_has_no_fewer_layers(tmp_path: Path) -> Non
     assert changes(tmp_path, base, candidate) == [
         ("gone", "optimiser state", "5", None, 5)
     ]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "meaning"),
+    [(("opt_state[0].mu",), "optimiser state"), (("opt", "opt_state[0].mu"), "layers")],
+)
+def test_moments_alone_are_no_layers(
+    tmp_path: Path, arrays: Sequence[str], meaning: str
+) -> None:
+    base, candidate = (
+        ["x", "y", *(b for a in arrays for b in blocks(a, count))] for count in (4, 2)
+    )
+    found = changes(tmp_path, base, candidate)
+    assert found == [("repeated", meaning, "4", "2", 2 * len(arrays))]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meaning"),
+    [
+        ((("targets", 8), ("points", 4)), "targets[0]"),
+        ((("targets", 8), ("points", 8)), "batch"),
+        ((("tokens", 8), ("points", 4)), "batch"),
+    ],
+)
+def test_a_target_has_a_batch_with_another_argument(
+    tmp_path: Path, arguments: Sequence[tuple[str, int]], meaning: str
+) -> None:
+    """Points have other targets without being more themselves."""
+    names = [name for name, _ in arguments]
+    base, candidate = ([4, 4], [size for _, size in arguments])
+    found = changes(tmp_path, names, names, (base, candidate))
+    assert [row[:4] for row in found] == [("resized", meaning, "4", "8")]
 
 
 @pytest.mark.slow

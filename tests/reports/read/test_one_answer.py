@@ -85,7 +85,6 @@ DIVERGENCE = {
     "blame": "blame",
     "reason": "reason",
     "share_ratio": "main_share_ratio",
-    "confidence": "main_confidence",
 }
 """Fields of divergence and cause of a finding, and the columns of first_divergence."""
 

@@ -124,6 +124,28 @@ def test_a_rise_begins_where_its_shapes_have_it(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("compilers", "command"),
+    [
+        ("aa", "git rev-list --bisect c1..c2"),
+        ("ab", "hlodb query environment_diff -p base=night-1 -p candidate=night-2"),
+    ],
+)
+def test_no_commit_is_searched_for_what_a_release_did(
+    tmp_path: Path, compilers: str, command: str
+) -> None:
+    """XLA was given the same program on both nights."""
+    worlds = [
+        replace(each, commit=f"c{number}", compiler=compiler)
+        for number, (each, compiler) in enumerate(
+            zip(nights(sized(4), sized(9)), compilers, strict=True), 1
+        )
+    ]
+    with connect(make(tmp_path / "hlodb.duckdb", *worlds)) as connection:
+        finding, *_ = build_report(connection, Request(), Settings()).findings
+    assert finding.commands[-1] == command
+
+
 @pytest.mark.slow
 def test_the_shapes_of_now_begin_where_others_end(tmp_path: Path) -> None:
     path = tmp_path / "hlodb.duckdb"

@@ -80,8 +80,6 @@
 --   and if details were pruned, to that kind.
 -- column main_share_ratio DOUBLE ratio neutral: Share of these rows among all
 --   parts with the same sign; NULL if nothing changed.
--- column main_confidence DOUBLE score higher_is_better: Confidence of the
---   matches of these rows, weighted by bytes; 0.8 for rows without a match.
 -- column is_detailed BOOLEAN flag neutral: Whether the buffers of both sides
 --   are known.
 WITH explained AS (
@@ -125,8 +123,7 @@ SELECT
   coalesce(m.part, 'none') AS main_part,
   coalesce(f.part = m.part AND f.kind = coalesce(m.main_kind, f.kind), FALSE)
     AS is_main,
-  m.share AS main_share_ratio, coalesce(m.confidence, 1.0) AS main_confidence,
-  s.is_detailed
+  m.share AS main_share_ratio, s.is_detailed
 FROM placed AS f
 JOIN space_deltas AS s USING (pair, space_color)
 JOIN explained AS e USING (pair, space_color)

@@ -5,11 +5,11 @@
 --   grouped by how: resized, by both sizes of a dimension, which is called
 --   what size_names says of any of them; retyped, by element types; repeated,
 --   where arguments that differ by a number alone (block_0, block_1) are more
---   or fewer: then the layers are counted; new and gone otherwise, those of
---   the optimiser apart. Stacked layers are resized in the first dimension of
---   three arrays or more, and in no other. Partitions are devices. What people
---   choose comes first: devices, layers, sizes by place of size_names, types,
---   then new and gone.
+--   or fewer: then the layers are counted, or the optimiser's state if all are
+--   of that; new and gone otherwise, those of the optimiser apart. Stacked
+--   layers are resized in the first dimension of three arrays or more, and in
+--   no other. Partitions are devices. What people choose comes first: devices,
+--   layers, sizes by place of size_names, types, then new and gone.
 -- grain: pair of modules, change
 -- steps: asked_pairs, asked_contents, arguments, paired_arguments,
 --   resized_arguments, patterns_of_unpaired, repeated_layers

@@ -60,6 +60,9 @@
 -- column base_line INTEGER count neutral: Line in the base, from 1; NULL where
 --   it has no such operation.
 -- column candidate_line INTEGER count neutral: The same in the candidate.
+-- column is_line_edited BOOLEAN flag neutral: Whether the line is the edited
+--   one; false where a type or shape first differs there, and no call of the
+--   user is at another place.
 -- column base_paths VARCHAR text neutral: Framework paths of the base that the
 --   edit is of, or that descend from it and that the candidate lacks, one per
 --   line; NULL unless with_paths.
@@ -86,7 +89,7 @@ SELECT
   END AS source_file,
   substr(e.source_file, 1 + coalesce(d.folder_length, 0)) AS source_path,
   nullif(e.function_name, '') AS function_name, e.base_line,
-  e.candidate_line,
+  e.candidate_line, e.is_line_edited,
   CASE WHEN $with_paths THEN array_to_string(e.base_paths, chr(10)) END
     AS base_paths,
   CASE WHEN $with_paths THEN array_to_string(e.candidate_paths, chr(10)) END

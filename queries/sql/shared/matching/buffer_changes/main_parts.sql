@@ -1,19 +1,12 @@
 -- step: The part with most of the difference, and its share of all parts of
---   the same sign. Confidences are added as decimals, so that sums do not
---   depend on the order of rows.
+--   the same sign.
 -- grain: pair, memory space
 -- materialised: no
 WITH causes AS (
   SELECT
     f.pair, f.space_color, f.part,
     CASE WHEN NOT s.is_detailed THEN f.kind END AS main_kind,
-    CAST(sum(f.delta) AS BIGINT) AS delta,
-    CAST(sum(
-      abs(f.delta) * CAST(
-        CASE WHEN f.confidence = 0 THEN 0.8 ELSE f.confidence END
-        AS DECIMAL(3, 2)
-      )
-    ) AS DOUBLE) / nullif(sum(abs(f.delta)), 0) AS confidence
+    CAST(sum(f.delta) AS BIGINT) AS delta
   FROM parts AS f
   JOIN space_deltas AS s USING (pair, space_color)
   WHERE f.part <> 'same'

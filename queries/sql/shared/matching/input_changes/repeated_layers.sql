@@ -1,5 +1,6 @@
 -- step: Of these, patterns that both sides have with other numbers: more or
---   fewer layers. There are two of block_0 and block_1.
+--   fewer layers. There are two of block_0 and block_1. Those of the optimiser
+--   alone are its state: another one keeps more or fewer moments.
 -- grain: pair, number in the base, number in the candidate
 -- materialised: no
 WITH numbers AS (
@@ -27,7 +28,8 @@ WITH numbers AS (
 )
 SELECT
   n.base_id, n.candidate_id, 5 AS place, 'repeated' AS change,
-  'layers' AS meaning, format('{:,}', n.base_times) AS base_size,
+  CASE WHEN bool_and(c.is_state) THEN 'optimiser state' ELSE 'layers' END
+    AS meaning, format('{:,}', n.base_times) AS base_size,
   format('{:,}', n.candidate_times) AS candidate_size,
   sum(c.more + c.fewer) AS argument_count,
   flatten(list(c.arguments ORDER BY length(c.pattern), c.pattern))

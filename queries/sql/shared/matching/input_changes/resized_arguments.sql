@@ -5,7 +5,12 @@
 WITH dimensions AS (
   SELECT
     d.*, d.base_sizes[d.dimension] AS base_size,
-    d.candidate_sizes[d.dimension] AS candidate_size
+    d.candidate_sizes[d.dimension] AS candidate_size,
+    count(*) FILTER (WHERE d.dimension = 1) OVER (
+      PARTITION BY
+        d.base_id, d.candidate_id, d.base_sizes[d.dimension],
+        d.candidate_sizes[d.dimension]
+    ) AS first_count
   FROM (
     SELECT
       p.*, unnest(range(1, len(p.base_sizes) + 1)) AS dimension
@@ -28,6 +33,7 @@ named_dimensions AS (
       AND regexp_full_match(d.base_type, s.types)
       AND CASE s.dimension
         WHEN 'first' THEN d.dimension = 1
+        WHEN 'first of several' THEN d.dimension = 1 AND d.first_count > 1
         WHEN 'second' THEN d.dimension = 2
         WHEN 'later' THEN d.dimension > 2
         WHEN 'largest'

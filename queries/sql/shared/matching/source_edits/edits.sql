@@ -72,7 +72,9 @@ SELECT
       WHEN e.change = 'replaced' AND e.base_text IS NULL THEN 'added'
       ELSE e.change
     END AS change
-  )
+  ),
+  d.pair IS NOT NULL OR e.change NOT IN ('retyped', 'reshaped')
+    AS is_line_edited
 FROM weighed AS e
 LEFT JOIN edited_calls AS p USING (pair)
 LEFT JOIN changed_types AS t USING (pair)

@@ -1,9 +1,15 @@
 -- step: Operations that give arrays, loops and custom calls, each with the key
 --   that it is recognised by on the other side: its path, opcode and the
---   function of the user that it comes from. is_located: it comes from a line
+--   function of the user that it comes from; a call of a jitted function of a
+--   library also by that. is_located: it comes from a line
 --   of the user; may_start: it computes something, and is no scalar.
 -- grain: pair, side, instruction
-WITH shared_functions AS (
+WITH user_functions AS (
+  SELECT DISTINCT pair, string_split(function_name, '.')[-1] AS function_name
+  FROM frames
+  WHERE is_user
+),
+shared_functions AS (
   SELECT i.pair, i.function_name
   FROM (SELECT DISTINCT pair, is_candidate, function_name FROM innermost_calls)
     AS i
@@ -29,7 +35,16 @@ SELECT
     AS is_recomputed,
   coalesce(contains(f.op_name, 'transpose('), FALSE) AS is_backward,
   u.function_name AS user_function, n.function_name IS NOT NULL AS is_located,
-  hash(c.core, f.opcode, u.function_name, n.function_name IS NULL) AS key,
+  hash(
+    c.core, f.opcode, u.function_name, n.function_name IS NULL,
+    CASE
+      WHEN f.opcode = 'call'
+        AND (i.pair, regexp_extract(f.op_name, '\bjit\((\w+)\)+$', 1)) NOT IN (
+          SELECT (m.pair, m.function_name) FROM user_functions AS m
+        )
+        THEN regexp_extract(f.op_name, '\bjit\((\w+)\)+$', 1)
+    END
+  ) AS key,
   f.opcode NOT IN (
     'parameter', 'get-tuple-element', 'tuple', 'bitcast', 'constant', 'while',
     'opt-barrier'

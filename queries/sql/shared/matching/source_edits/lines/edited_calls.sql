@@ -1,9 +1,37 @@
 -- step: The pairs in which some call of the user is at another line or column,
---   or on one side only. In all others, operations that are added, removed or
---   replaced are those of another release of a library. has_other_frames: the
---   release of one side prints frames, that of the other only lines.
+--   on one side only, or of another jitted function. In all others, operations
+--   that are added, removed or replaced are those of another release of a
+--   library, which may rename private functions. has_other_frames: the release
+--   of one side prints frames, that of the other only lines.
 -- grain: pair
-WITH calls AS (
+WITH callees AS (
+  SELECT
+    r.pair, r.is_candidate, r.file_name, r.function_name, r.line,
+    r.column_number, list_sort(list_distinct(list(regexp_extract(
+      f.op_name, '\bjit\(([A-Za-z]\w*)\)+$', 1
+    )))) AS names
+  FROM program_instructions AS i
+  JOIN forms AS f
+    ON f.form_id = i.form_id
+    AND f.opcode = 'call'
+  JOIN instruction_frames AS l USING (pair, is_candidate, instruction_id)
+  JOIN frames AS r
+    ON r.pair = l.pair
+    AND r.is_candidate = l.is_candidate
+    AND r.frame_id = l.frame_id
+  WHERE r.is_user
+    AND regexp_matches(f.op_name, '\bjit\([A-Za-z]\w*\)+$')
+  GROUP BY ALL
+),
+other_callees AS (
+  SELECT b.pair
+  FROM callees AS b
+  JOIN callees AS c USING (pair, file_name, function_name, line, column_number)
+  WHERE NOT b.is_candidate
+    AND c.is_candidate
+    AND NOT list_has_any(b.names, c.names)
+),
+calls AS (
   SELECT DISTINCT
     pair, is_candidate, file_name, function_name, line, column_number
   FROM frames
@@ -26,3 +54,4 @@ SELECT
 FROM counted
 GROUP BY pair
 HAVING bool_or(side_count = 1)
+  OR pair IN (SELECT o.pair FROM other_callees AS o)

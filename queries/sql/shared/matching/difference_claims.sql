@@ -1,0 +1,145 @@
+-- title: What is claimed of the difference of two compilations
+-- question: What does a difference of memory follow from, how many bytes each,
+--   and how sure is that?
+-- definition: A claim per edit of source_edits, one for the arguments (inputs)
+--   where their sizes or types differ, one for what follows from more than one
+--   of these (several), and one for the rest (unexplained): bytes add up to
+--   the difference of reserved_bytes. An edit has all of it where nothing else
+--   differs: no other edit, arguments, versions, devices and flags. Elsewhere,
+--   and where the edit alone would move memory the other way (effect of
+--   cause_rules), every changed row of buffer_changes is in one claim. It
+--   follows from an edit whose paths hold the framework path of its buffer, as
+--   far as the other side lacks what descends from the edit; else from an edit
+--   of the line that computes it. Without regard to paths, changes of part
+--   alias follow from an edit of donations, constants from one of constants,
+--   results and what becomes one from one of outputs. Where arguments differ
+--   in size or type, resized and retyped buffers, and arguments, follow from
+--   the inputs. A buffer without a path has those of its operands, else of its
+--   readers. A claim is proven where these rows show it, and likely where its
+--   rule was mostly right in compiled pairs; what is neither is no row. Proven
+--   edits come before likely ones, both in the order of source_edits, and
+--   edits that move memory the other way after those that explain it.
+-- grain: pair of compilations, memory space, claim
+-- steps: asked_pairs, compiled_pairs, edits, space_differences, split_pairs,
+--   changed_buffers, changed_sides, borrowed_paths, buffer_paths, edit_paths,
+--   kinds_of_edits, path_origins, line_origins, shares, claims_of_edits
+-- param base_runs BIGINT[] = NULL from 0: run_id of each base module.
+-- param base_places BIGINT[] = NULL from 0: Their places in the run, see
+--   compilations.
+-- param candidate_runs BIGINT[] = NULL from 0: run_id of each candidate
+--   module.
+-- param candidate_places BIGINT[] = NULL from 0: Their places.
+-- param split BIGINT[] = NULL from 0: Positions of the pairs whose
+--   difference is split; the edits of others have no bytes where there are
+--   several. NULL for all.
+-- column pair BIGINT id neutral: Position of the pair in the lists.
+-- column color
+-- column place BIGINT id neutral: Order of the claim in its pair and memory
+--   space.
+-- column kind VARCHAR name neutral: edit, inputs, several or unexplained.
+-- column change VARCHAR name neutral: Kind of edit, see source_edits.
+-- column rule_id VARCHAR name neutral: Its rule of cause_rules.
+-- column claim VARCHAR text neutral: The claim in words, with the line.
+-- column advice VARCHAR text neutral: What undoes the edit; NULL for one that
+--   counts against the difference.
+-- column subject VARCHAR text neutral: What the edit is of: an argument,
+--   operation or framework path.
+-- column operation_count BIGINT count neutral: Operations (arguments, outputs)
+--   that differ.
+-- column source_file VARCHAR name neutral: File of the line.
+-- column source_path VARCHAR name neutral: The same without the folder that
+--   all files of the user are in.
+-- column source_line INTEGER count neutral: Line in the candidate, or in the
+--   base where only that has such an operation.
+-- column function_name VARCHAR name neutral: Its function.
+-- column is_line_edited BOOLEAN flag neutral: Whether that is the edited line;
+--   false where a type or shape first differs there.
+-- column delta_bytes BIGINT bytes lower_is_better: Bytes of the difference
+--   that follow from it; NULL where the difference is not split.
+-- column share_ratio DOUBLE ratio neutral: The same as a share of the
+--   difference of reserved_bytes; NULL if that is 0.
+-- column buffer_count BIGINT count neutral: Rows of buffer_changes that it is
+--   of; NULL where it has all or none.
+-- column is_against BOOLEAN flag neutral: Whether it moves memory the other
+--   way than the difference.
+-- column standing VARCHAR name neutral: proven, likely, or unknown for what is
+--   unexplained.
+-- column evidence_query VARCHAR name neutral: The query whose rows show it.
+-- column evidence_parameters VARCHAR text neutral: Its parameters as JSON.
+WITH all_claims AS (
+  SELECT
+    e.pair, e.space_color, 'edit' AS claim_kind, e.place AS edit_place,
+    e.change, e.rule_id,
+    CASE
+      WHEN e.source_path IS NULL THEN e.sentence
+      WHEN coalesce(e.candidate_line, e.base_line) IS NULL THEN e.sentence
+      WHEN e.is_line_edited
+        THEN concat(
+          e.source_path, ':', coalesce(e.candidate_line, e.base_line),
+          ' ' || e.function_name, ': ', e.sentence
+        )
+      ELSE concat(
+        e.sentence, ', first at ', e.source_path, ':',
+        coalesce(e.candidate_line, e.base_line)
+      )
+    END AS words,
+    CASE WHEN NOT e.is_against THEN e.advice END AS advice, e.subject,
+    e.operation_count, e.source_file, e.source_path,
+    coalesce(e.candidate_line, e.base_line) AS line, e.function_name,
+    e.is_line_edited, e.share_bytes, e.changed_count, e.is_against, e.standing
+  FROM claims_of_edits AS e
+  WHERE e.standing IS NOT NULL
+  UNION ALL BY NAME
+  SELECT
+    s.pair, s.space_color, s.origin AS claim_kind,
+    CASE s.origin
+      WHEN 'inputs' THEN 'the inputs'
+      ELSE 'more than one of these'
+    END AS words, s.share_bytes, s.changed_count,
+    s.share_bytes * d.direction < 0 AS is_against, 'proven' AS standing
+  FROM shares AS s
+  JOIN space_differences AS d USING (pair, space_color)
+  WHERE s.origin IN ('inputs', 'several')
+  UNION ALL BY NAME
+  SELECT
+    d.pair, d.space_color, 'unexplained' AS claim_kind,
+    'unexplained' AS words,
+    CAST(d.total_delta - coalesce(sum(s.share_bytes), 0) AS BIGINT)
+      AS share_bytes, FALSE AS is_against, 'unknown' AS standing
+  FROM split_pairs AS p
+  JOIN space_differences AS d USING (pair)
+  LEFT JOIN shares AS s
+    ON s.pair = d.pair
+    AND s.space_color = d.space_color
+    AND s.origin <> 'unexplained'
+  GROUP BY d.pair, d.space_color, d.total_delta
+  HAVING d.total_delta <> coalesce(sum(s.share_bytes), 0)
+)
+SELECT
+  c.pair, c.space_color AS color,
+  row_number() OVER (
+    PARTITION BY c.pair, c.space_color
+    ORDER BY
+      c.claim_kind = 'unexplained', c.is_against,
+      list_position(['edit', 'inputs', 'several'], c.claim_kind),
+      c.standing = 'likely', c.edit_place
+  ) AS place,
+  c.claim_kind AS kind, c.change, c.rule_id, c.words AS claim, c.advice,
+  c.subject, c.operation_count, c.source_file, c.source_path,
+  c.line AS source_line, c.function_name, c.is_line_edited,
+  CAST(c.share_bytes AS BIGINT) AS delta_bytes,
+  c.share_bytes / nullif(d.total_delta, 0) AS share_ratio,
+  c.changed_count AS buffer_count, c.is_against, c.standing,
+  CASE
+    WHEN c.claim_kind = 'edit' AND c.changed_count IS NULL
+      THEN 'source_changes'
+    ELSE 'buffer_diff'
+  END AS evidence_query,
+  CAST(json_object(
+    'base', b.name, 'candidate', o.name, 'program', p.own_program
+  ) AS VARCHAR) AS evidence_parameters
+FROM all_claims AS c
+JOIN space_differences AS d USING (pair, space_color)
+JOIN compiled_pairs AS p USING (pair)
+JOIN runs AS b ON b.run_id = p.base_run
+JOIN runs AS o ON o.run_id = p.own_run
