@@ -15,10 +15,11 @@
 --   results and what becomes one from one of outputs. Where arguments differ
 --   in size or type, resized and retyped buffers, and arguments, follow from
 --   the inputs. A buffer without a path has those of its operands, else of its
---   readers. A claim is proven where these rows show it, and likely where its
---   rule was mostly right in compiled pairs; what is neither is no row. Proven
---   edits come before likely ones, both in the order of source_edits, and
---   edits that move memory the other way after those that explain it.
+--   readers. A claim is proven where these rows show at least a hundredth of
+--   the difference, or nothing else differs, and likely where its rule was
+--   mostly right in compiled pairs; what is neither is no row. Proven edits
+--   come before likely ones, both in the order of source_edits, and edits that
+--   move memory the other way after those that explain it.
 -- grain: pair of compilations, memory space, claim
 -- steps: asked_pairs, compiled_pairs, edits, space_differences, split_pairs,
 --   changed_buffers, changed_sides, borrowed_paths, buffer_paths, edit_paths,
@@ -108,10 +109,15 @@ WITH all_claims AS (
       AS share_bytes, FALSE AS is_against, 'unknown' AS standing
   FROM split_pairs AS p
   JOIN space_differences AS d USING (pair)
-  LEFT JOIN shares AS s
+  LEFT JOIN (
+    SELECT e.pair, e.space_color, e.share_bytes FROM claims_of_edits AS e
+    UNION ALL
+    SELECT h.pair, h.space_color, h.share_bytes
+    FROM shares AS h
+    WHERE h.origin IN ('inputs', 'several')
+  ) AS s
     ON s.pair = d.pair
     AND s.space_color = d.space_color
-    AND s.origin <> 'unexplained'
   GROUP BY d.pair, d.space_color, d.total_delta
   HAVING d.total_delta <> coalesce(sum(s.share_bytes), 0)
 )

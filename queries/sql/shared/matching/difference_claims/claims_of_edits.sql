@@ -1,8 +1,9 @@
 -- step: What is claimed of every edit in every memory space. Its bytes are
 --   known where the difference is split, or where nothing else differs. An
---   edit is proven by bytes of the difference that follow from it, or by being
---   the only thing that differs. It is likely where its rule says that it
---   moves memory this way, or may. Otherwise it counts against the difference.
+--   edit is proven by bytes that follow from it, at least one in a hundred of
+--   the difference, or by being the only thing that differs. It is likely
+--   where its rule says that it moves memory this way, or may. Otherwise it
+--   counts against the difference. What is less than that is unexplained.
 -- grain: pair, memory space, edit
 WITH weighed AS (
   SELECT
@@ -14,7 +15,9 @@ WITH weighed AS (
     CASE
       WHEN s.pair IS NOT NULL THEN coalesce(h.share_bytes, 0)
       WHEN is_alone THEN d.total_delta
-    END AS share_bytes
+    END AS share_bytes,
+    coalesce(share_bytes, 0) <> 0
+    AND abs(share_bytes) >= 0.01 * abs(d.total_delta) AS has_share
   FROM edits AS e
   JOIN compiled_pairs AS p USING (pair)
   JOIN space_differences AS d USING (pair)
@@ -25,15 +28,18 @@ WITH weighed AS (
     AND h.edit_place = e.place
 )
 SELECT
-  w.*,
+  w.* REPLACE (
+    CASE WHEN w.has_share THEN w.share_bytes WHEN w.is_split THEN 0 END
+      AS share_bytes,
+    CASE WHEN w.has_share THEN w.changed_count END AS changed_count
+  ),
   CASE
     WHEN w.direction = 0 THEN FALSE
-    WHEN coalesce(w.share_bytes, 0) <> 0 THEN w.share_bytes * w.direction < 0
+    WHEN w.has_share THEN w.share_bytes * w.direction < 0
     ELSE w.effect * w.direction < 0
   END AS is_against,
   CASE
-    WHEN coalesce(w.share_bytes, 0) <> 0 OR w.is_alone AND w.effect * w.direction >= 0
-      THEN 'proven'
+    WHEN w.has_share OR w.is_alone AND NOT is_against THEN 'proven'
     WHEN NOT coalesce(w.is_often_wrong, FALSE) THEN 'likely'
   END AS standing
 FROM weighed AS w
