@@ -7,6 +7,7 @@ warn or waived; a waiver of the settings covers a row until its day, a decision 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -55,7 +56,7 @@ def gate_rows(facts: GateFacts, settings: Settings) -> list[Gate]:
     if settings.changed_inputs != "ignore":
         rows += _or_passed("changed_inputs", _changed(facts, settings))
     if settings.missing_program:
-        rows += _or_passed("missing_program", _missing(facts))
+        rows += _or_passed("missing_program", _missing(facts, settings))
     rows += _budgets(facts, settings)
     if settings.donation_loss:
         rows += _or_passed("donation_loss", _donations(facts, settings))
@@ -150,13 +151,16 @@ def _whose(row: Finding | ProgramRow) -> dict[str, object]:
     }
 
 
-def _missing(facts: GateFacts) -> Iterable[Gate]:
-    seen = set()
+def _missing(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
+    """Yield a row for every missing program that needed at least the floor's bytes."""
+    gone: dict[tuple[str, int | None], list[Finding]] = defaultdict(list)
     for f in facts.findings:
-        is_failed = f.scope == "candidate" and f.change == "failed"
-        if is_failed and (f.program, f.rank) not in seen:
-            seen.add((f.program, f.rank))
-            yield _absent(f)
+        if f.scope == "candidate" and f.change == "failed":
+            gone[f.program, f.rank].append(f)
+    for found in gone.values():
+        sizes = [f.base_bytes for f in found]
+        if None in sizes or sum(s or 0 for s in sizes) >= settings.floor_bytes:
+            yield _absent(found[0])
     for program in facts.refused:
         reason = "the compiler refused the program: it does not fit"
         yield _row("missing_program", "count", 0, 1, program=program, reason=reason)

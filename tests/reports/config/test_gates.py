@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from hlodb.errors import UsageError
+from hlodb.reports.build import build_report
 from hlodb.reports.config.reading import parse_settings, read_settings
 from hlodb.reports.config.settings import Budget, Device, Settings, Waiver
 from hlodb.reports.judge.gates import GateFacts, gate_rows
+from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.read.facts import Run
+from hlodb.schema.warehouse import connect
 from hlodb.text import parse_size, plain_bytes, signed_bytes
 from tests.conftest import REPOSITORY
+from tests.reports.situations import STEP, WORK, night
+from tests.reports.worlds import Program, make
 
 EVERYTHING = """
 [report]
@@ -201,6 +207,25 @@ def test_sizes_as_people_read_them() -> None:
         "-3.00 GiB",
     ]
     assert [plain_bytes(n) for n in (None, 1023, 1024)] == ["-", "1,023 B", "1.00 KiB"]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "status"), [((900_000,), "pass"), ((900_000, 200_000), "fail")]
+)
+def test_a_missing_program_has_the_floor_of_other_findings(
+    tmp_path: Path, sizes: tuple[int, ...], status: str
+) -> None:
+    """JAX's helpers and other small programs come and go."""
+    gone = Program(
+        "jit_small", tuple(replace(WORK, name=f"b{s}", size=s) for s in sizes)
+    )
+    worlds = night(1, STEP, replace(gone, source="small")), night(2, STEP)
+    with connect(make(tmp_path / "hlodb.duckdb", *worlds)) as connection:
+        report = build_report(connection, Request(), Settings())
+    assert [f.program for f in report.findings if f.change == "failed"] == ["jit_small"]
+    assert report.verdict == status
+    (row,) = [g for g in report.gates if g.gate == "missing_program"]
+    assert row.status == status
 
 
 def test_replicated_bytes_of_programs_that_share_a_name() -> None:
