@@ -337,6 +337,23 @@ def sharded(first: str, second: str) -> str:
     )
 
 
+def test_arguments_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    """TensorFlow calls all of them XLA_Args; only one is no longer donated."""
+    shape, name = "f32[8,8]{1,0}", 'metadata={op_name="XLA_Args"}'
+    texts = [
+        f"HloModule jit_step{alias}, entry_computation_layout="
+        f"{{({', '.join([shape] * 3)})->({shape}, {shape})}}\n\nENTRY main {{\n"
+        + "".join(f"  p{n} = {shape} parameter({n}), {name}\n" for n in range(3))
+        + f"  a = {shape} add(p0, p1)\n  m = {shape} multiply(a, p2)\n"
+        f"  ROOT r = ({shape}, {shape}) tuple(a, m)\n}}\n"
+        for alias in (
+            ", input_output_alias={ {0}: (0, {}, may-alias), {1}: (2, {}, may-alias) }",
+            ", input_output_alias={ {0}: (0, {}, may-alias) }",
+        )
+    ]
+    assert sentences_of(tmp_path, *texts) == ["XLA_Args no longer donated"]
+
+
 def test_one_sharding_written_in_two_ways_is_no_change(tmp_path: Path) -> None:
     """XLA of 2023 lists the devices, later releases say how they are counted."""
     copies = "last_tile_dim_replicate"

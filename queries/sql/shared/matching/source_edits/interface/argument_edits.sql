@@ -1,5 +1,6 @@
 -- step: Arguments of one name that are donated on one side only, or that are
---   sharded otherwise over as many partitions.
+--   sharded otherwise over as many partitions. Of several of one name, as
+--   TensorFlow's XLA_Args, the n-th of a type and size go together.
 -- grain: pair, edit
 WITH donated AS (
   SELECT DISTINCT p.pair, p.is_candidate, a.parameter_number AS number
@@ -7,7 +8,19 @@ WITH donated AS (
   JOIN aliases AS a USING (module_id)
 ),
 described AS (
-  SELECT g.*, d.number IS NOT NULL AS is_donated
+  SELECT
+    g.*, d.number IS NOT NULL AS is_donated,
+    CASE
+      WHEN count(*) OVER (PARTITION BY g.pair, g.is_candidate, g.argument) > 1
+        THEN hash(
+          g.element_type, g.dims,
+          row_number() OVER (
+            PARTITION BY
+              g.pair, g.is_candidate, g.argument, g.element_type, g.dims
+            ORDER BY g.number
+          )
+        )
+    END AS copy
   FROM arguments AS g
   LEFT JOIN donated AS d USING (pair, is_candidate, number)
 ),
@@ -18,7 +31,10 @@ argument_pairs AS (
     coalesce(b.sharding, 'replicated') AS base_sharding,
     coalesce(c.sharding, 'replicated') AS candidate_sharding, c.logical_bytes
   FROM described AS b
-  JOIN described AS c USING (pair, argument)
+  JOIN described AS c
+    ON c.pair = b.pair
+    AND c.argument = b.argument
+    AND c.copy IS NOT DISTINCT FROM b.copy
   WHERE NOT b.is_candidate
     AND c.is_candidate
 )
