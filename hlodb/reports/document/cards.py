@@ -104,7 +104,7 @@ def _cause(f: Finding, cause: Cause) -> str:
     if added and freed:
         share += f" (others {does_else} {signed_bytes(other)}"
         share += f", net {signed_bytes(f.delta_bytes)})"
-    return f"Cause ({cause.blame}, {cause.standing}): {cause.title}; {share}."
+    return f"Cause ({cause.blame}): {cause.title}; {share}."
 
 
 def _percent(ratio: float | None) -> str:

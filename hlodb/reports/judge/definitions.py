@@ -82,9 +82,10 @@ METRICS = (
         "standing",
         "name",
         "neutral",
-        "proven: rows of the warehouse show it, such as bytes at the edited line, or an"
-        " edit that is all that differs. likely: a rule says so that was mostly right"
-        " in compiled pairs. Bytes that follow from neither are unexplained.",
+        "How sure a claim is. proven: rows of the warehouse show it, such as bytes at"
+        " the edited line, or an edit that is all that differs. likely: a rule says so"
+        " that was mostly right in compiled pairs. Bytes that follow from neither are"
+        " unexplained.",
     ),
     Metric(
         "attribution",

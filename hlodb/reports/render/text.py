@@ -35,7 +35,6 @@ _CALLED = {
     "blame": "blame",
     "attribution": "(read)",
     "cause_share": "explains",
-    "standing": "proven",
     "noise_band_bytes": "noise band",
 }
 """What cards of findings call some definitions."""

@@ -66,7 +66,7 @@ def test_kinds_are_told_and_nothing_is_made_up(
         title="+32.00 KiB of live_out (details of a run are pruned)",
         blame="unknown",
         share_ratio=1.0,
-        confidence=1.0,
+        standing="proven",
     )
     assert (finding.divergence, finding.buffers, finding.op_mix) == (None, [], [])
 
