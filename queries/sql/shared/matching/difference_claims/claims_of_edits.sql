@@ -15,9 +15,9 @@ WITH weighed AS (
     CASE
       WHEN s.pair IS NOT NULL THEN coalesce(h.share_bytes, 0)
       WHEN is_alone THEN d.total_delta
-    END AS share_bytes,
-    coalesce(share_bytes, 0) <> 0
-    AND abs(share_bytes) >= 0.01 * abs(d.total_delta) AS has_share
+    END AS own_bytes,
+    coalesce(own_bytes, 0) <> 0
+    AND abs(own_bytes) >= 0.01 * abs(d.total_delta) AS has_share
   FROM edits AS e
   JOIN compiled_pairs AS p USING (pair)
   JOIN space_differences AS d USING (pair)
@@ -28,14 +28,16 @@ WITH weighed AS (
     AND h.edit_place = e.place
 )
 SELECT
-  w.* REPLACE (
-    CASE WHEN w.has_share THEN w.share_bytes WHEN w.is_split THEN 0 END
-      AS share_bytes,
+  w.* EXCLUDE (own_bytes) REPLACE (
     CASE WHEN w.has_share THEN w.changed_count END AS changed_count
   ),
   CASE
+    WHEN w.has_share OR w.is_alone AND NOT w.is_split THEN w.own_bytes
+    WHEN w.is_split THEN 0
+  END AS share_bytes,
+  CASE
     WHEN w.direction = 0 THEN FALSE
-    WHEN w.has_share THEN w.share_bytes * w.direction < 0
+    WHEN w.has_share THEN w.own_bytes * w.direction < 0
     ELSE w.effect * w.direction < 0
   END AS is_against,
   CASE
