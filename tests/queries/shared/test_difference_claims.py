@@ -40,13 +40,6 @@ Row = tuple[str, str, int, bool, str]
                     False,
                     "proven",
                 ),
-                (
-                    "edit",
-                    "decoder.py:63 generate: removed: squeeze, slice",
-                    0,
-                    False,
-                    "likely",
-                ),
                 ("several", "more than one of these", 4 * MIB, False, "proven"),
                 (
                     "edit",

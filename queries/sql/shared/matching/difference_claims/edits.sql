@@ -3,7 +3,7 @@
 -- grain: pair, edit
 SELECT
   e.*, coalesce(r.effect, 0) AS effect,
-  r.told_count >= 3 AND r.right_count < 0.8 * r.told_count AS is_often_wrong,
+  r.right_count < 0.8 * r.told_count AS is_often_wrong,
   count(*) OVER (PARTITION BY e.pair) AS edit_count
 FROM source_edits(
   base_runs := (SELECT list(p.base_run ORDER BY p.pair) FROM compiled_pairs AS p),
