@@ -135,7 +135,7 @@ LANGUAGE_MODEL: dict[str, list[Edit]] = {
     ],
     "lm_mask": [
         ("lm.py", 27, 27, "Attention.__call__",
-         "mask materialised, bf16 → f32 in 104 operations"),
+         "mask materialised, bf16 → f32 in 100 operations"),
     ],
     "lm_norm_f32": [
         ("lm.py", 57, 57, "LanguageModel.__call__", "bf16 → f32 in 11 operations"),
