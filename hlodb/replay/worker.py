@@ -12,6 +12,7 @@ import re
 import resource
 import sys
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -94,20 +95,22 @@ def _devices(jax: Any, topology: str | None, count: int) -> list[Any]:
     return list(found[:count])
 
 
+def _module(*names: str) -> Any:
+    """Return the first of these modules that there is: jaxlib moves its own."""
+    for name in names:
+        with suppress(ImportError):
+            return import_module(name)
+    raise ImportError(f"no module {' or '.join(names)}")
+
+
 def _stable_hlo(source: Path) -> Any:
     """Return the program as MLIR; HLO text and messages are converted."""
     data = source.read_bytes()
     if source.suffix == ".mlir":
         return data
     # HLO moved from _jax to _hlo in jaxlib 0.10; before 0.6 it was in xla_extension.
-    try:
-        from jaxlib import _jax as extension
-    except ImportError:
-        from jaxlib import xla_extension as extension
-    try:
-        from jaxlib import _hlo as hlo
-    except ImportError:
-        hlo = extension
+    older = ("jaxlib._jax", "jaxlib.xla_extension")
+    extension, hlo = _module(*older), _module("jaxlib._hlo", *older)
     if source.suffix == ".txt":
         module = hlo.hlo_module_from_text(data.decode("utf-8", "replace"))
         data = module.as_serialized_hlo_module_proto()
