@@ -19,6 +19,7 @@ BASE, DROPPED = (DATA / "changes" / "donation" / name for name in ("base", "drop
 ADVICE = (
     "Donate these arguments: jax.jit(donate_argnums=…) lets results take their memory."
 )
+LINE = "make_changes.py:55"
 
 
 def explained(
@@ -48,8 +49,7 @@ def test_a_donation_is_measured(
     remedies, narration = explained(capsys, python)
     found = by_rule(remedies)
     assert found.pop("donate") == ("measured", 32 << 10, 32 << 10)
-    assert {row[0] for row in found.values()} == {"estimated"}
-    assert {row[2] for row in found.values()} == {None}
+    assert {row[0] for row in found.values()} <= {"estimated"}
     assert narration == ""
     assert [job["donate"] for job in jobs(python)] == [None, "auto"]
 
@@ -68,7 +68,7 @@ def test_what_cannot_be_measured_stays_an_estimate(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     remedies, narration = explained(capsys, fake_python(tmp_path / "fake", BASE))
-    assert by_rule(remedies)["donate"] == ("estimated", 32 << 10, None)
+    assert by_rule(remedies)["donate"] == ("estimated", 32 << 10, 32 << 10)
     assert narration == (
         f"hlodb: not measured: jit_update: {ADVICE} (the unchanged replay is inexact)\n"
     )
@@ -81,7 +81,7 @@ def test_the_table_says_what_is_measured(
     assert main(["explain", str(DROPPED), "--measure", "--with", str(python)]) == 0
     lines = capsys.readouterr().out.splitlines()
     [row] = [line.split(ADVICE)[0].split() for line in lines if ADVICE in line]
-    assert row == ["32.00", "KiB", "14.3", "%", "32.00", "KiB", "measured", "v"]
+    assert row == ["32.00", "KiB", "32.00", "KiB", "measured", "v", LINE]
 
 
 @pytest.mark.parametrize(
