@@ -302,17 +302,17 @@ class Bucket:
     def _kept(self) -> Any:
         """Return a file system that asks a network once for a block of a part."""
         from fsspec.asyn import AsyncFileSystem
-        from fsspec.implementations.cached import CachingFileSystem
+
+        from hlodb.lake.kept_blocks import keeping
 
         if not isinstance(self._files, AsyncFileSystem):
             return self._files
         # What was listed is not asked for again, file by file; parts never change.
         for folder in self.folders():
             self._listed(folder)
-        kind = type("Kept", (CachingFileSystem,), {"protocol": self._files.protocol})
         blocks = tempfile.mkdtemp(prefix="hlodb-lake-")
         atexit.register(shutil.rmtree, blocks, ignore_errors=True)
-        return kind(fs=self._files, cache_storage=blocks, check_files=False)
+        return keeping(self._files, blocks)
 
     def _at(self, name: str) -> str:
         return f"{self._path}/{name}"
