@@ -30,7 +30,7 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dumps")
     for layers in ("3", "4"):
         with tarfile.open(DATA / "layers" / f"cpu-{layers}.tar.xz") as tar:
-            tar.extractall(folder / layers, filter="data")
+            tar.extractall(folder / layers)
     return folder
 
 

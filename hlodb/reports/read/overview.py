@@ -64,13 +64,13 @@ _SHARED = (
     "value_phases",
     "gathered_values",
     "copied_parameters",
+    "instruction_sources",
     "value_sources",
     "entry_parameters",
     "result_places",
     "missed_donations",
     "argument_last_uses",
     "saved_values",
-    "instruction_sources",
 )
 """What several of the queries read, or one several times: half of the time."""
 

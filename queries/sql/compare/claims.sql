@@ -1,9 +1,10 @@
 -- title: What the difference of every program follows from
 -- question: Which edits, inputs or unknown causes does a difference of memory
 --   between two runs follow from, how many bytes each, and how sure is that?
--- definition: Rows of difference_claims, as in hlodb report and hlodb diff, for
---   compilations that are compared. The bytes of a program and memory space
---   add up to the difference of reserved bytes, the rest being the claim unexplained.
+-- definition: Rows of difference_claims, as in hlodb report and hlodb diff,
+--   for compilations that are compared. The bytes of a program and memory
+--   space add up to the difference of reserved bytes, the rest being the claim
+--   unexplained.
 --   Programs whose sources are equal or were not dumped, or without any edit,
 --   have no row: buffer_diff lists what changed in these.
 -- grain: pair of compilations, see matched_compilations, memory space, claim

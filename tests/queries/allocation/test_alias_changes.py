@@ -46,19 +46,14 @@ def test_a_lost_donation_costs_its_bytes(
 
 
 def test_the_remedy_of_a_lost_donation_is_worth_its_bytes(smaller: Connection) -> None:
-    """All arguments, results and the table of pointers to two results are f32."""
     arrays = 2 * (128 * 128 + 64 * 128) * 4
     peak = arrays + V_BYTES + 2 * 8
     shown = "rule_id", "subject", "saved_bytes", "saved_ratio", "live_peak_bytes"
     rows = run_query(smaller, "remedies", {"run": "dropped"}).dicts()
     assert [tuple(row[name] for name in shown) for row in rows] == [
-        *_priced(peak, ("halve_element", "all values of f32", (peak - 16) // 2)),
         *_priced(peak, ("donate", "v", V_BYTES)),
     ]
-    kept = run_query(smaller, "remedies", {"run": "donated"}).dicts()
-    assert [tuple(row[name] for name in shown) for row in kept] == [
-        *_priced(arrays + 16, ("halve_element", "all values of f32", arrays // 2)),
-    ]
+    assert run_query(smaller, "remedies", {"run": "donated"}).rows == []
 
 
 def _priced(peak: int, remedy: tuple[str, str, int]) -> Iterator[tuple[object, ...]]:

@@ -8,7 +8,9 @@ SELECT
   coalesce(c.candidate_parameter, c.base_parameter) AS parameter
 FROM buffer_changes(
   base_ids := (SELECT list(p.base_id ORDER BY p.pair) FROM split_pairs AS p),
-  candidate_ids := (SELECT list(p.own_id ORDER BY p.pair) FROM split_pairs AS p)
+  candidate_ids := (
+    SELECT list(p.own_id ORDER BY p.pair) FROM split_pairs AS p
+  )
 ) AS c
 JOIN (
   SELECT row_number() OVER (ORDER BY pair) AS number, pair FROM split_pairs

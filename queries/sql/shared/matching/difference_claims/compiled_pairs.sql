@@ -17,7 +17,9 @@ other_environments AS (
   SELECT DISTINCT r.base_run, r.own_run
   FROM run_pairs AS r
   JOIN environment_changes(
-    base_runs := (SELECT list(o.base_run ORDER BY o.number) FROM run_pairs AS o),
+    base_runs := (
+      SELECT list(o.base_run ORDER BY o.number) FROM run_pairs AS o
+    ),
     candidate_runs := (
       SELECT list(o.own_run ORDER BY o.number) FROM run_pairs AS o
     )

@@ -6,7 +6,9 @@ SELECT
   r.right_count < 0.8 * r.told_count AS is_often_wrong,
   count(*) OVER (PARTITION BY e.pair) AS edit_count
 FROM source_edits(
-  base_runs := (SELECT list(p.base_run ORDER BY p.pair) FROM compiled_pairs AS p),
+  base_runs := (
+    SELECT list(p.base_run ORDER BY p.pair) FROM compiled_pairs AS p
+  ),
   base_ids := (
     SELECT list(p.base_source ORDER BY p.pair) FROM compiled_pairs AS p
   ),

@@ -22,7 +22,9 @@ SELECT DISTINCT s.pair, s.space_color, s.number, l.place
 FROM open_sides AS s
 JOIN value_sources(
   run := NULL, program := NULL, every_run := TRUE,
-  module_ids := (SELECT coalesce(list(DISTINCT o.module_id), []) FROM open_sides AS o),
+  module_ids := (
+    SELECT coalesce(list(DISTINCT o.module_id), []) FROM open_sides AS o
+  ),
   locations_ids := (
     SELECT coalesce(list(DISTINCT o.locations_id), []) FROM open_sides AS o
   )

@@ -1,6 +1,7 @@
 -- step: The pairs whose difference is split by what it follows from: those of
---   several edits, or of an edit and other inputs or versions, and those of one
---   edit that moves memory the other way. Any other edit has all of the difference.
+--   several edits, or of an edit and other inputs or versions, and those of
+--   one edit that moves memory the other way. Any other edit has all of the
+--   difference.
 -- grain: pair
 SELECT p.*
 FROM compiled_pairs AS p
