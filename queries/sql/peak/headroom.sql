@@ -4,7 +4,8 @@
 -- definition: Headroom is the limit times (1 - slop), minus reserved_bytes.
 --   status: oom if it is negative or if the compiler refused the program
 --   (refused_modules), warn if it is less than warn_ratio of the limit, else
---   ok; unknown without a limit. memory_limits says where limits come from:
+--   ok; unknown without a limit, and instead of ok or warn where places of the
+--   buffer assignment could not be read. memory_limits says where limits come from:
 --   that of a TPU is what its compiler fills, not the published memory. The
 --   other memory spaces of a GPU share its main memory. Programs compiled for
 --   the host (platform cpu) have no limit. reserved_bytes is the buffer
@@ -66,9 +67,20 @@ measured AS (
 refused AS (
   SELECT * FROM refused_modules()
 ),
+cut AS (
+  SELECT DISTINCT f.module_id
+  FROM chosen AS c
+  JOIN rejects AS r ON r.run_id = c.chosen_id
+  JOIN dump_files AS f USING (run_id, path)
+  WHERE f.kind = 'buffer_assignment'
+),
 judged AS (
   SELECT
-    m.*, t.caveat, l.limit_bytes AS space_bytes, l.limit_from,
+    m.*,
+    nullif(concat_ws('; ', t.caveat, CASE WHEN p.module_id IS NOT NULL
+      THEN 'what could not be read of the buffer assignment is not included'
+    END), '') AS caveat,
+    p.module_id IS NOT NULL AS is_cut, l.limit_bytes AS space_bytes, l.limit_from,
     l.nominal_bytes, l.device,
     CAST(floor(l.limit_bytes * (1 - $slop)) AS BIGINT) AS usable_bytes,
     EXISTS (
@@ -94,6 +106,7 @@ judged AS (
     AND l.color = m.space_color
     AND l.space_name = m.space_name
   LEFT JOIN run_time_memory() AS t ON t.module_id = m.module_id
+  LEFT JOIN cut AS p ON p.module_id = m.module_id
 ),
 left_over AS (
   SELECT
@@ -109,6 +122,7 @@ SELECT
     WHEN u.is_refused THEN 'oom'
     WHEN u.usable_bytes IS NULL THEN 'unknown'
     WHEN u.reserved_bytes > u.usable_bytes THEN 'oom'
+    WHEN u.is_cut THEN 'unknown'
     WHEN u.usable_bytes - u.reserved_bytes < $warn_ratio * u.space_bytes
       THEN 'warn'
     ELSE 'ok'

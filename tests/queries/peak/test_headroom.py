@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,11 +10,14 @@ import duckdb
 import pytest
 
 from hlodb.errors import UsageError
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.queries.renewal import renew_macros
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Budget, Device, Settings
 from hlodb.reports.read.compared_runs import Request
 from hlodb.schema.warehouse import connect
+from tests.conftest import DATA
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -151,3 +155,20 @@ def test_a_report_judges_a_tpu_by_what_is_usable(reading: Connection) -> None:
     assert {c.space: c.limit_bytes for c in report.capacity} == {
         "HBM": V5E, "VMEM": None, "SMEM": None, "host": None, "color_6": None
     }  # fmt: skip
+
+
+def test_a_program_whose_assignment_is_cut_is_not_said_to_fit(tmp_path: Path) -> None:
+    dump = tmp_path / "dump"
+    with tarfile.open(DATA / "proto" / "tpu-v5e-jax-0.10.2.tar.xz") as archive:
+        archive.extractall(dump)
+    first, *_ = sorted(dump.rglob("*-buffer-assignment.txt"))
+    first.write_bytes(first.read_bytes()[: first.stat().st_size * 6 // 10])
+    path = tmp_path / "w.duckdb"
+    ingest([str(dump)], path, jobs=1, prepare=renew_macros)
+    with connect(path) as connection:
+        asked: dict[str, Value] = {"color": 0, "limit_bytes": 16 * GIB}
+        rows = run_query(connection, "headroom", asked).dicts()
+    caveat = "what could not be read of the buffer assignment is not included"
+    cut = [row for row in rows if first.name.startswith(row["path"][:-4])]
+    assert [(row["status"], row["caveat"]) for row in cut] == [("unknown", caveat)]
+    assert {row["status"] for row in rows if row not in cut} == {"ok"}
