@@ -73,7 +73,7 @@ def test_limit_goes_before_hlodb_toml_which_goes_before_the_chip(
     assert explained(*asked)[0].endswith("78.7 % of 20.00 GiB (set in hlodb.toml)")
     of_option = explained(*asked, "--limit", "64 GiB")
     assert of_option[0].endswith(
-        "24.6 % of 64.00 GiB (given by --limit); 48.25 GiB are free"
+        "24.6 % of 64.00 GiB (given by --limit); 48.25 GiB are left"
     )
 
 

@@ -28,11 +28,10 @@ class Advice:
 
 
 def is_free(space: Row) -> bool:
-    """Return whether most of the limit of a memory space is free."""
+    """Return whether a program surely leaves most of the limit of a memory space."""
     limit = space["usable_bytes"]
-    if not limit or space["is_refused"]:
-        return False
-    return bool(space["reserved_bytes"] < FREE_RATIO * limit)
+    is_known = limit and space["status"] == "ok"
+    return bool(is_known and space["reserved_bytes"] < FREE_RATIO * limit)
 
 
 def is_short(space: Row) -> bool:
@@ -47,7 +46,10 @@ def advice_on(space: Row, remedies: Sequence[Row]) -> Advice:
     """Return which remedies of a memory space to show.
 
     Last resorts change the whole computation: they are for where memory is short.
+    Who lets remedies be measured wants to see them.
     """
+    if any("standing" in row for row in remedies):
+        return Advice(remedies, [])
     if is_free(space):
         return Advice([], remedies)
     if is_short(space):
@@ -102,7 +104,7 @@ def _nothing(space: Row, advice: Advice, roles: Sequence[Row]) -> str:
     if is_free(space):
         free = plain_bytes(space["usable_bytes"] - space["reserved_bytes"])
         limit = plain_bytes(space["usable_bytes"])
-        text = f"Memory is not short: {free} of {limit} are free."
+        text = f"The program leaves {free} of {limit}, so nothing is advised."
         return f"{text} {_folded(advice)}" if advice.folded else text
     held = [row for row in roles if row["role"] in _LASTING]
     lasting = sum(row["owned_bytes"] for row in held)

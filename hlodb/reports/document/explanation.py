@@ -359,11 +359,11 @@ def _reserved(space: Row) -> str:
 
 
 def _plenty(space: Row) -> str:
-    """Return how much is free where that is most of the limit."""
+    """Return how much a program leaves where that is most of the limit."""
     if not is_free(space):
         return ""
     free = plain_bytes(space["usable_bytes"] - space["reserved_bytes"])
-    return f"; {free} are free"
+    return f"; {free} are left"
 
 
 def limit_of(space: Row) -> Limit:

@@ -30,6 +30,7 @@ def space(reserved: int, usable: int | None, *, is_refused: bool = False) -> Any
         "reserved_bytes": reserved * MIB,
         "usable_bytes": None if usable is None else usable * MIB,
         "is_refused": is_refused,
+        "status": "oom" if is_refused else "ok" if usable else "unknown",
     }
 
 
@@ -55,6 +56,16 @@ ROLES = [
 )
 def test_last_resorts_are_for_memory_that_is_short(place: Any, advice: Advice) -> None:
     assert advice_on(place, [LOGITS, BATCH]) == advice
+
+
+def test_measured_remedies_are_shown_wherever_memory_is_left() -> None:
+    measured = [{**row, "standing": "measured"} for row in (LOGITS, BATCH)]
+    assert advice_on(space(24, 100), measured) == Advice(measured, [])
+
+
+def test_nothing_is_left_for_sure_where_the_assignment_was_cut() -> None:
+    cut = {**space(24, 100), "status": "unknown"}
+    assert advice_on(cut, [LOGITS, BATCH]) == Advice([LOGITS], [BATCH])
 
 
 def test_a_remedy_shows_both_falls_and_its_line() -> None:
@@ -83,6 +94,6 @@ def test_a_well_tuned_program_is_told_what_holds_its_memory() -> None:
 def test_advice_is_folded_where_most_memory_is_free() -> None:
     (said,) = advice_blocks(space(24, 100), [LOGITS, BATCH], ROLES, 5)
     assert said == Paragraph(
-        "Memory is not short: 76.00 MiB of 100.00 MiB are free."
+        "The program leaves 76.00 MiB of 100.00 MiB, so nothing is advised."
         " `hlodb query remedies` lists 2 remedies."
     )
