@@ -34,6 +34,15 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+INTERRUPTIBLE = """
+import signal
+from hlodb.cli import run
+signal.signal(signal.SIGINT, signal.default_int_handler)
+run()
+"""
+"""hlodb, which would ignore the signal in the background of a shell."""
+
+
 def totals(dump: Path, tmp_path: Path) -> tuple[int, int]:
     """Return reserved bytes and those of temporaries, added up from the assignment."""
     file = tmp_path / f"{dump.name}.duckdb"
@@ -199,13 +208,14 @@ def test_an_interruption_ends_the_compilers(dumps: Path, tmp_path: Path) -> None
     python = fake_python(tmp_path / "fake", dumps / "3")
     arguments = [str(dump), "--out", str(tmp_path / "out"), "--with", str(python)]
     with subprocess.Popen(
-        [sys.executable, "-m", "hlodb", "replay", *arguments], stderr=subprocess.PIPE
+        [sys.executable, "-c", INTERRUPTIBLE, "replay", *arguments],
+        stderr=subprocess.PIPE,
     ) as process:
         while not jobs(python):
             assert process.poll() is None
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        _, narration = process.communicate()
+        _, narration = process.communicate(timeout=60)
     assert (process.returncode, narration) == (130, b"\nhlodb: interrupted\n")
     [job] = jobs(python)
     with pytest.raises(ProcessLookupError):
