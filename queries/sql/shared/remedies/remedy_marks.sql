@@ -40,7 +40,8 @@
 --   saved_arrays, loop_arrays, loop_stacks, histories, result_arrays,
 --   scheduled_instructions, read_steps, positional_arrays, windowed_arrays,
 --   kept_stacks, program_traits, narrow_programs, awaiting_gradients,
---   shaped_arrays, narrowed_arguments, whole_states
+--   shaped_arrays, narrowed_arguments, whole_states, movable_results,
+--   undivided_arguments, whole_updates, batch_arrays
 -- param run
 -- param program
 -- column module_id
@@ -100,21 +101,7 @@ WITH marked AS (
   SELECT
     v.*, 'moved', n.arguments, 1, 1, 1, NULL, NULL
   FROM described_values AS v
-  JOIN (
-    SELECT
-      p.module_id, p.output_id,
-      CASE WHEN bool_or(v.opcode = 'while') THEN 0
-        ELSE min(p.last_use_step) END AS last_use_step
-    FROM missed_pairs AS p
-    JOIN result_places() AS r
-      ON r.module_id = p.module_id
-      AND r.output_index = p.output_index
-    JOIN described_values AS v
-      ON v.module_id = r.module_id
-      AND v.allocation_id = r.allocation_id
-      AND v.value_id = r.value_id
-    GROUP BY p.module_id, p.output_id
-  ) AS p
+  JOIN movable_results AS p
     ON p.module_id = v.module_id
     AND p.output_id = v.allocation_id
   JOIN donated_names AS n
@@ -129,26 +116,7 @@ WITH marked AS (
       || t.partitions || ' partitions)',
     t.partitions - t.shards, t.partitions, 0, NULL, NULL
   FROM described_values AS v
-  JOIN (
-    SELECT DISTINCT
-      m.module_id, a.allocation_id,
-      coalesce(
-        nullif(regexp_extract(t.op_name, '^[^.\[]*'), ''),
-        'parameter ' || t.parameter_number
-      ) AS root, t.shards, t.partitions
-    FROM replicated_tensors(top := NULL) AS t
-    JOIN selected_modules() AS m
-      ON m.program = t.program
-      AND m.module_number IS NOT DISTINCT FROM t.module_number
-      AND m.rank IS NOT DISTINCT FROM t.rank
-    JOIN allocations AS a
-      ON a.module_id = m.module_id
-      AND a.parameter_number = t.parameter_number
-      AND a.size_bytes = t.device_bytes
-    UNION
-    SELECT module_id, allocation_id, root, 1, partitions
-    FROM whole_states
-  ) AS t
+  JOIN undivided_arguments AS t
     ON t.module_id = v.module_id
     AND t.allocation_id = v.allocation_id
   UNION ALL
@@ -157,13 +125,7 @@ WITH marked AS (
     v.*, 'replicated', w.root || ' (1 part for ' || w.partitions
       || ' partitions)', w.partitions - 1, w.partitions, 0, NULL, NULL
   FROM arrays AS v
-  JOIN (
-    SELECT module_id, dimensions, min(root) AS root,
-      min(partitions) AS partitions
-    FROM whole_states
-    WHERE is_larger
-    GROUP BY module_id, dimensions
-  ) AS w
+  JOIN whole_updates AS w
     ON w.module_id = v.module_id
     AND w.dimensions = v.dimensions
   WHERE v.kind = 'temp'
@@ -209,25 +171,9 @@ WITH marked AS (
   UNION ALL
   SELECT v.*, 'activation', NULL, NULL, NULL, 0, NULL, NULL
   FROM arrays AS v
-  JOIN program_traits AS t
-    ON t.module_id = v.module_id
-    AND t.has_backward
-  JOIN batch_sizes AS b
+  SEMI JOIN batch_arrays AS b
     ON b.module_id = v.module_id
-    AND b.batch % 2 = 0
-  SEMI JOIN updating_programs AS u ON u.module_id = v.module_id
-  SEMI JOIN argument_sizes AS w ON w.module_id = v.module_id
-  ANTI JOIN argument_sizes AS a
-    ON a.module_id = v.module_id
-    AND a.sizes = list_sort(string_split(v.dimensions, ','))
-  ANTI JOIN gathered_values() AS g
-    ON g.module_id = v.module_id
-    AND g.value_id = v.value_id
-  LEFT JOIN arguments AS i
-    ON i.module_id = v.module_id
-    AND i.allocation_id = v.allocation_id
-  WHERE v.dimensions LIKE '%,%'
-    AND (v.kind = 'temp' OR coalesce(i.is_input, FALSE))
+    AND b.value_id = v.value_id
   UNION ALL
   SELECT
     v.*, 'awaiting', 'all gradients', 1, 1, 0, v.start_step + 1, NULL
@@ -309,8 +255,7 @@ WITH marked AS (
 )
 SELECT
   m.module_id, m.color, m.value_id, m.mark, m.subject, m.instruction_id,
-  m.kind, m.opcode,
-  m.name, m.instruction, m.shape, m.element_type, m.dimensions, m.size_bytes,
-  m.part, m.whole, CAST(m.is_apart AS BIGINT) AS is_apart, m.from_step,
-  m.until_step
+  m.kind, m.opcode, m.name, m.instruction, m.shape, m.element_type,
+  m.dimensions, m.size_bytes, m.part, m.whole,
+  CAST(m.is_apart AS BIGINT) AS is_apart, m.from_step, m.until_step
 FROM marked AS m
