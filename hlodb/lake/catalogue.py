@@ -207,9 +207,13 @@ def make_catalogue(lake: Storage, contents: Contents, draft: Path) -> None:
 
 
 def cannot_read(address: str, error: DatabaseError | OSError) -> str:
-    """Return why a lake cannot be read: as `explain` says, else in DuckDB's words."""
+    """Return why a lake cannot be read: as `explain` says, else in DuckDB's words.
+
+    What it says of a file does not hold for a lake.
+    """
     known = explain(address, error)
-    if known.endswith(_first_line(error)) or "it is damaged" in known:
+    of_files = ("it is damaged", "it is no DuckDB file")
+    if known.endswith(_first_line(error)) or any(word in known for word in of_files):
         return f"cannot read {address}: {_first_line(error)}"
     return known
 
