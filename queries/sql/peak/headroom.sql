@@ -5,10 +5,10 @@
 --   status: oom if it is negative or if the compiler refused the program
 --   (refused_modules), warn if it is less than warn_ratio of the limit, else
 --   ok; unknown without a limit, and instead of ok or warn where places of the
---   buffer assignment could not be read. memory_limits says where limits come from:
---   that of a TPU is what its compiler fills, not the published memory. The
---   other memory spaces of a GPU share its main memory. Programs compiled for
---   the host (platform cpu) have no limit. reserved_bytes is the buffer
+--   buffer assignment could not be read. memory_limits says where limits come
+--   from: that of a TPU is what its compiler fills, not the published memory.
+--   The other memory spaces of a GPU share its main memory. Programs compiled
+--   for the host (platform cpu) have no limit. reserved_bytes is the buffer
 --   assignment: the program's code, arrays that live between its runs, and
 --   other programs come on top.
 -- grain: module occurrence, memory space
@@ -80,8 +80,8 @@ judged AS (
     nullif(concat_ws('; ', t.caveat, CASE WHEN p.module_id IS NOT NULL
       THEN 'what could not be read of the buffer assignment is not included'
     END), '') AS caveat,
-    p.module_id IS NOT NULL AS is_cut, l.limit_bytes AS space_bytes, l.limit_from,
-    l.nominal_bytes, l.device,
+    p.module_id IS NOT NULL AS is_cut, l.limit_bytes AS space_bytes,
+    l.limit_from, l.nominal_bytes, l.device,
     CAST(floor(l.limit_bytes * (1 - $slop)) AS BIGINT) AS usable_bytes,
     EXISTS (
       SELECT 1

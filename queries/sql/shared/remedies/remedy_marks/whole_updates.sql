@@ -1,4 +1,4 @@
--- step: Dimensions in which updates compute state that each device holds whole.
+-- step: Dimensions in which updates compute state that devices hold whole.
 -- grain: module content, dimensions
 SELECT
   module_id, dimensions, min(root) AS root, min(partitions) AS partitions

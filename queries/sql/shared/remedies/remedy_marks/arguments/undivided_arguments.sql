@@ -1,4 +1,4 @@
--- step: Arguments in fewer parts than there are partitions, and optimiser state
+-- step: Arguments in fewer parts than partitions, and optimiser state
 --   that each device holds whole.
 -- grain: argument
 SELECT
