@@ -47,7 +47,7 @@ class Warehouse:
 
         A notebook shows the page with its pictures, as `hlodb explain` writes it.
         """
-        from hlodb.reports.read.drawn.overview_maps import read_overview_maps
+        from hlodb.reports.read.drawn.overview_drawings import read_drawings
         from hlodb.reports.read.overview import read_overview
         from hlodb.reports.render.overviews import Shown, rendered
 
@@ -56,8 +56,8 @@ class Warehouse:
                 self._connection, run, program, points=0, top=top, db=self._db
             )
         ]
-        maps = [read_overview_maps(self._connection, found[0], _PROGRAMS)]
-        shown = Shown(_PROGRAMS, top, maps=maps)
+        drawings = [read_drawings(self._connection, found[0], _PROGRAMS)]
+        shown = Shown(_PROGRAMS, top, drawings=drawings)
         return Page(rendered(found, "html", shown), rendered(found, "text", shown))
 
     def report(self, run: str | None = None, baseline: str | None = None) -> Page:

@@ -35,7 +35,7 @@ from hlodb.schema.connection import Connection
 from hlodb.terminal.narration import narrate
 
 if TYPE_CHECKING:
-    from hlodb.reports.read.drawn.overview_maps import Maps
+    from hlodb.reports.read.drawn.overview_drawings import Drawings
 
 _STANDARD_INPUT = "-"
 
@@ -227,11 +227,11 @@ def _warehouse(
 
 def _maps(
     connection: Connection, overviews: Sequence[Overview], programs: int
-) -> list[Maps]:
+) -> list[Drawings]:
     """Return where the values of programs lie, which only pages draw."""
-    from hlodb.reports.read.drawn.overview_maps import read_overview_maps
+    from hlodb.reports.read.drawn.overview_drawings import read_drawings
 
-    return [read_overview_maps(connection, each, programs) for each in overviews]
+    return [read_drawings(connection, each, programs) for each in overviews]
 
 
 def _sources(paths: Sequence[str]) -> list[RunSource]:

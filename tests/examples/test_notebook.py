@@ -37,7 +37,7 @@ def test_every_cell_runs(demo_warehouse: Path, monkeypatch: pytest.MonkeyPatch) 
     names["warehouse"].close()
     assert str(explained).startswith("v5e-jax-0.10.2: jit_gpt_fsdp, 48.59 MiB reserved")
     picture = '<svg role="img"'
-    assert (explained.html.count(picture), drawn.html.count(picture)) == (2, 1)
+    assert (explained.html.count(picture), drawn.html.count(picture)) == (5, 1)
     assert str(drawn) == (
         "jit_gpt_fsdp: HBM: live memory over the schedule, the program has its peak of"
         " 41.80 MiB at step 546."

@@ -64,7 +64,7 @@ def advice_blocks(
     """Return what to change in a program, or that nothing pays."""
     advice = advice_on(space, remedies)
     if not advice.shown:
-        return [Paragraph(_nothing(space, advice, roles))]
+        return [Paragraph(nothing_pays(space, advice, roles))]
     is_measured = "standing" in remedies[0]
     rows = [
         (
@@ -99,7 +99,7 @@ def _line(row: Row) -> str:
     return f"{row['source_file']}:{row['source_line']}"
 
 
-def _nothing(space: Row, advice: Advice, roles: Sequence[Row]) -> str:
+def nothing_pays(space: Row, advice: Advice, roles: Sequence[Row]) -> str:
     """Return why nothing is advised, and what holds the memory instead."""
     if is_free(space):
         free = plain_bytes(space["usable_bytes"] - space["reserved_bytes"])

@@ -189,7 +189,8 @@ def _space(overview: Overview, space: Row, top: int, *, is_first: bool) -> list[
     if space["reserved_bytes"] == 0:
         return [Paragraph(_empty(space))]
     blocks: list[Block] = [Paragraph(_measured(space, gaps_of(overview, space)))]
-    blocks += _left_out(space, is_first=is_first)
+    if text := left_out(space, is_first=is_first):
+        blocks.append(Paragraph(text))
     stretches = rows_of(overview, "live_timeline", space)
     if len(stretches) > 1:
         bars = sparkline(_levels(stretches), low=0)
@@ -218,12 +219,12 @@ def _empty(space: Row) -> str:
     return f"The assignment holds nothing in {name}.{scoped}"
 
 
-def _left_out(space: Row, *, is_first: bool) -> list[Block]:
+def left_out(space: Row, *, is_first: bool = True) -> str:
     """Return what the figures include, once in an answer, and what else they lack."""
     texts = [NOT_INCLUDED] if is_first else []
     if space["caveat"]:
         texts.append(f"{_capital(space['caveat'])}.")
-    return [Paragraph(" ".join(texts))] if texts else []
+    return " ".join(texts)
 
 
 def _roles(roles: Sequence[Row], top: int) -> list[Block]:

@@ -14,6 +14,7 @@ class Picture(NamedTuple):
     """A drawing of `height`, with an id of its own.
 
     `figures` is a table of what is drawn, None where a table beside it says as much.
+    `width` is in units of its own, which a page scales.
     """
 
     id: str
@@ -22,6 +23,7 @@ class Picture(NamedTuple):
     height: float
     drawing: str
     figures: Table | None
+    width: float = WIDTH
 
 
 def svg(picture: Picture) -> str:
@@ -31,7 +33,7 @@ def svg(picture: Picture) -> str:
     words += element("desc", html(picture.text), id=text)
     # An element to a line: then the difference of two pages can be read.
     content = (words + picture.drawing).replace("><", ">\n<")
-    box = f"0 0 {WIDTH} {picture.height:.0f}"
+    box = f"0 0 {picture.width:.0f} {picture.height:.0f}"
     inherited = "".join(f' {name}="{value}"' for name, value in ROOT.items())
     return (
         f'<svg role="img" aria-labelledby="{title}" aria-describedby="{text}"'

@@ -8,7 +8,7 @@ is the reader's choice, and what is folded is unfolded on paper.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -23,6 +23,7 @@ from hlodb.reports.document.blocks import (
     Table,
 )
 from hlodb.reports.document.escape import html
+from hlodb.reports.document.first_screen import FirstScreen, Remedy
 from hlodb.reports.document.report import outline
 from hlodb.reports.document.tiles import Tile, anchor, finding_anchor, tiles
 from hlodb.reports.judge.report import Report
@@ -54,7 +55,7 @@ def _page(report: Report) -> Iterator[str]:
         pictures_of_findings(report),
         # A diff judges nothing, whatever it shows.
         "nothing" if is_unjudged or report.kind == "diff" else report.verdict,
-        tiles(report),
+        _tiles(tiles(report), _targets(sections)),
         f"hlodb {report.hlodb_version}, report {report.report_id}",
     )
 
@@ -65,13 +66,17 @@ def page(
     of_sections: Pictures,
     of_findings: Pictures,
     shade: str,
-    figures: Sequence[Tile],
+    figures: Iterable[str],
     footer: str,
+    first: FirstScreen | None = None,
+    drawn_first: Sequence[Picture] = (),
+    folded: Set[str] = frozenset(),
 ) -> Iterator[str]:
-    """Yield the lines of a page; pictures are by title of a section, or by finding."""
-    cards = [b for s in sections for b in s.blocks if isinstance(b, Card)]
-    targets = {anchor(s.title) for s in sections}
-    targets |= {finding_anchor(card.finding_id) for card in cards}
+    """Yield the lines of a page; pictures are by title of a section, or by finding.
+
+    `figures` are lines of HTML below the headline. What is said and drawn first stands
+    before the sections; those with a title in `folded` wait to be opened.
+    """
     style, script = _part("report.css"), _part("report.js")
     policy = _POLICY.format(style=_digest(style), script=_digest(script))
     headline = html(title)
@@ -84,11 +89,17 @@ def page(
     yield f"<title>{headline}</title>"
     yield f"<style>{style}</style></head>"
     yield f'<body><header class="{html(shade)}"><h1>{headline}</h1>'
-    yield from _tiles(figures, targets)
-    yield from _contents(sections)
-    yield "</header>"
-    yield "<main>"
-    yield from _sections(sections, of_sections, of_findings, targets)
+    yield from figures
+    if first is None:
+        yield from _contents(sections)
+        yield "</header>"
+        yield "<main>"
+    else:
+        yield from (f"<p>{html(sentence)}</p>" for sentence in first.sentences)
+        yield "</header>"
+        yield "<main>"
+        yield from _first(first, drawn_first)
+    yield from _sections(sections, of_sections, of_findings, folded)
     yield "</main>"
     yield f"<footer><p>{html(footer)}</p></footer>"
     yield f"<script>{script}</script></body></html>"
@@ -137,19 +148,61 @@ def _slug(section: Section) -> str:
     return html(anchor(section.title))
 
 
+def _targets(sections: Sequence[Section]) -> Set[str]:
+    """Return what links of a page can lead to: sections and cards of findings."""
+    cards = [b for s in sections for b in s.blocks if isinstance(b, Card)]
+    found = {anchor(s.title) for s in sections}
+    return found | {finding_anchor(card.finding_id) for card in cards}
+
+
+def _first(first: FirstScreen, drawn: Sequence[Picture]) -> Iterator[str]:
+    """Yield the pictures of a memory space, and what to do about it."""
+    yield f'<div class="first" role="group" aria-label="{html(first.title)}">'
+    for picture in drawn:
+        kind = html(picture.id.partition("-")[0])
+        narrow = " narrow" if picture.id.endswith("-narrow") else ""
+        yield from _figure(picture, f"{kind}{narrow}")
+    yield f'<p class="note">{html(first.note)}</p>'
+    yield '<section class="remedies" aria-labelledby="what-to-do">'
+    yield '<h2 id="what-to-do">What to do</h2>'
+    if first.nothing:
+        yield f"<p>{html(first.nothing)}</p>"
+    else:
+        yield "<ol>"
+        for remedy in first.remedies:
+            yield f"<li>{_remedy(remedy)}</li>"
+        yield "</ol>"
+    yield "</section></div>"
+
+
+def _remedy(remedy: Remedy) -> str:
+    figures = ", ".join(
+        f"<b>-{html(size)}</b> {html(what)}" for size, what in remedy.figures
+    )
+    where = f"<code>{html(remedy.where)}</code> " if remedy.where else ""
+    cost = f" Cost: {html(remedy.cost)}" if remedy.cost else ""
+    return (
+        f'<p class="figure">{figures}</p>'
+        f"<p>{where}{html(remedy.subject)}: {html(remedy.advice)}{cost}</p>"
+    )
+
+
 def _sections(
     sections: Sequence[Section],
     of_sections: Pictures,
     of_findings: Pictures,
-    targets: Set[str],
+    folded: Set[str],
 ) -> Iterator[str]:
+    targets = _targets(sections)
     for section in sections:
         slug = _slug(section)
+        heading = f'<h2 id="{slug}">{html(section.title)}</h2>'
+        is_folded = section.title in folded
         yield f'<section aria-labelledby="{slug}">'
-        yield f'<h2 id="{slug}">{html(section.title)}</h2>'
+        yield f"<details><summary>{heading}</summary>" if is_folded else heading
         drawn = of_sections.get(section.title, [])
         yield from _blocks(section.blocks, section.title, drawn, of_findings, targets)
-        yield "</section>"
+        yield "</details></section>" if is_folded else "</section>"
 
 
 def _blocks(
@@ -202,8 +255,11 @@ def _card(card: Card, pictures: Pictures) -> Iterator[str]:
     yield "</details></article>"
 
 
-def _figure(picture: Picture) -> Iterator[str]:
-    yield f'<figure tabindex="0"><figcaption>{html(picture.text)}</figcaption>'
+def _figure(picture: Picture, kind: str = "") -> Iterator[str]:
+    """Yield a picture below its sentence; one of a `kind` has its title instead."""
+    named = f' class="{kind}"' if kind else ""
+    caption = picture.title if kind else picture.text
+    yield f'<figure tabindex="0"{named}><figcaption>{html(caption)}</figcaption>'
     yield svg(picture)
     if picture.figures is not None:
         yield '<details class="figures"><summary>Figures of this picture</summary>'

@@ -19,20 +19,20 @@ from hlodb.text import json_text
 from hlodb.version import __version__
 
 if TYPE_CHECKING:
-    from hlodb.reports.read.drawn.overview_maps import Maps
+    from hlodb.reports.read.drawn.overview_drawings import Drawings
 
 
 class Shown(NamedTuple):
     """How much is shown, and how: `width` is that of a terminal.
 
-    `maps` are those that a page draws, of each overview.
+    `drawings` are what a page draws of each overview.
     """
 
     programs: int
     top: int
     width: int | None = None
     is_coloured: bool = False
-    maps: Sequence[Maps] = ()
+    drawings: Sequence[Drawings] = ()
 
 
 def rendered(overviews: Sequence[Overview], form: str, shown: Shown) -> str:
@@ -70,18 +70,19 @@ def _json(overviews: Sequence[Overview], shown: Shown) -> str:
 
 
 def _html(overviews: Sequence[Overview], shown: Shown) -> str:
-    """Return one page of all runs, with a picture of each described memory space."""
+    """Return one page of all runs; that of one run shows its first program first."""
     # Pictures take a while to load, and no other form has any.
-    from hlodb.reports.document.explanation_tiles import tiles
+    from hlodb.reports.document.first_screen import first_screen
     from hlodb.reports.pictures.draw_arenas import draw_arenas
     from hlodb.reports.pictures.draw_curves import draw_curves
+    from hlodb.reports.pictures.draw_first import draw_first
     from hlodb.reports.pictures.picture import Picture
     from hlodb.reports.render import html
 
     sections: list[Section] = []
     drawn: dict[str, list[Picture]] = {}
     for number, each in enumerate(overviews):
-        maps = shown.maps[number] if shown.maps else {}
+        maps = shown.drawings[number].maps if shown.drawings else {}
         # Runs may have programs of one name.
         run = f"{each.run.name}, " if len(overviews) > 1 else ""
         sections += [
@@ -98,10 +99,18 @@ def _html(overviews: Sequence[Overview], shown: Shown) -> str:
     title = "; ".join(headline(each) for each in overviews)
     is_bad = any(failures(each) for each in overviews)
     shade = "fail" if is_bad else "nothing"
-    # Of several runs no figure is of all.
-    figures = tiles(overviews[0]) if len(overviews) == 1 else []
     version = f"hlodb {__version__}"
-    lines = html.page(title, sections, drawn, {}, shade, figures, version)
+    first, drawn_first = None, []
+    # Of several runs nothing is said first.
+    if len(overviews) == 1 and shown.drawings:
+        first = first_screen(overviews[0])
+    if first is not None:
+        peaks = shown.drawings[0].peaks
+        drawn_first = draw_first(overviews[0], first, peaks.get(first.title, ()))
+    folded = {*drawn, "Programs"} if first is not None else set()
+    lines = html.page(
+        title, sections, drawn, {}, shade, [], version, first, drawn_first, folded
+    )
     return "".join(f"{line}\n" for line in lines)
 
 

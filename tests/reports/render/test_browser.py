@@ -16,8 +16,6 @@ from typing import Any
 
 import pytest
 
-from hlodb.text import plain_bytes
-
 CHROMIUM = next(
     (found for name in ("chromium", "google-chrome") if (found := shutil.which(name))),
     None,
@@ -250,9 +248,32 @@ def test_the_source_line_of_the_largest_buffer_is_two_clicks_away(
     line = page.locator("article").first.get_by_text("zoo.py:56").last
     playwright.expect(line).to_be_visible()
     page = open_page("explain")
-    tile = page.get_by_role("link", name="Largest buffer")
-    assert "/opt/programs/zoo/zoo.py:43" in tile.inner_text()
-    assert plain_bytes(8 << 20) in tile.inner_text()
+    assert "/opt/programs/zoo/zoo.py:" in page.locator("header").inner_text()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+def test_the_first_screen_holds_sentence_picture_and_remedies(
+    open_page: Open, width: int, height: int
+) -> None:
+    page = open_page("explain", viewport={"width": width, "height": height})
+    shown = page.locator(".first .parts > svg:visible")
+    assert shown.count() == 1
+    boxes = [
+        found.bounding_box()
+        for found in (
+            page.locator("h1"),
+            page.locator("header p").first,
+            shown,
+            page.locator(".first .remedies .figure, .first .remedies p").first,
+        )
+    ]
+    bottoms = [box["y"] + box["height"] for box in boxes]
+    assert bottoms == sorted(bottoms)
+    assert bottoms[-1] <= height
+    assert min(box["width"] for box in boxes) > 0.3 * width
+    folded = page.locator("main > section > details")
+    assert folded.count() > 1
+    assert folded.locator("table").first.is_hidden()
 
 
 def test_without_scripts_everything_is_readable(open_page: Open) -> None:

@@ -1,0 +1,103 @@
+"""What a page of `hlodb explain` says first: what fills the memory, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from hlodb.reports.document.advice import advice_on, nothing_pays
+from hlodb.reports.document.explanation import left_out, line_of
+from hlodb.reports.read.overview import Overview, Row, described_spaces, rows_of
+from hlodb.text import plain_bytes, plain_percent
+
+_MOST_REMEDIES = 3
+
+
+class Remedy(NamedTuple):
+    """A remedy in the words of a card; `figures` are what it saves."""
+
+    subject: str
+    figures: tuple[tuple[str, str], ...]
+    where: str
+    advice: str
+    cost: str
+
+
+class FirstScreen(NamedTuple):
+    """Sentences about the first memory space, and what to do about it.
+
+    `note` says what figures include; `nothing` stands where there is no remedy.
+    """
+
+    title: str
+    space: Row
+    sentences: tuple[str, ...]
+    note: str
+    remedies: tuple[Remedy, ...]
+    nothing: str
+
+
+def first_screen(overview: Overview) -> FirstScreen | None:
+    """Return what is said first of a run, None without a program that has a peak."""
+    first = next(iter(described_spaces(overview, 1).items()), None)
+    if first is None or first[1].get("live_peak_bytes") is None:
+        return None
+    title, space = first
+    roles = rows_of(overview, "peak_by_role", space)
+    if not roles:
+        return None
+    remedies = rows_of(overview, "remedies", space)
+    advice = advice_on(space, remedies)
+    return FirstScreen(
+        title,
+        space,
+        (_holds(overview, space, roles), *_without_limit(space)),
+        left_out(space),
+        tuple(map(_remedy, advice.shown[:_MOST_REMEDIES])),
+        "" if advice.shown else nothing_pays(space, advice, roles),
+    )
+
+
+def _holds(overview: Overview, space: Row, roles: Sequence[Row]) -> str:
+    """Return the largest role of the peak, and the source line that holds most."""
+    role = roles[0]
+    size = plain_bytes(role["owned_bytes"])
+    text = f"{role['role'].replace('_', ' ').capitalize()}: {_share(role)} of the"
+    text += f" live peak ({size})."
+    lines = rows_of(overview, "peak_by_source_line", space)
+    known = [row for row in lines if line_of(row)]
+    if known:
+        text += f" Largest line: {line_of(known[0])} ({_share(known[0])})."
+    return text
+
+
+def _share(row: Row) -> str:
+    return plain_percent(row["peak_ratio"])
+
+
+def _without_limit(space: Row) -> tuple[str, ...]:
+    """Return how to have a program judged whose device is not known."""
+    if space["usable_bytes"] or space["space_name"] == "host":
+        return ()
+    return (
+        "No limit of the device is known: --limit 16GiB or [[device]] of hlodb.toml"
+        " names it.",
+    )
+
+
+def _remedy(row: Mapping[str, object]) -> Remedy:
+    figures = [
+        (plain_bytes(_number(row["saved_reserved_bytes"])), "reserved"),
+        (plain_bytes(_number(row["saved_bytes"])), "live"),
+    ]
+    return Remedy(
+        str(row["subject"]),
+        tuple(figures),
+        line_of(row),
+        str(row["advice"]),
+        str(row["cost"]),
+    )
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) else None
