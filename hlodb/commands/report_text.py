@@ -46,9 +46,13 @@ def _written(report: Report, form: str, output: Path | None, color: str) -> byte
 
 
 def text_width(output: Path | None) -> int | None:
-    """Return the width of the terminal that is written to; None where it is none."""
+    """Return the width of the terminal that is written to, or that COLUMNS names.
+
+    None where there is neither: text is as wide as it is.
+    """
     is_terminal = output is None and sys.stdout.isatty()
-    return shutil.get_terminal_size().columns if is_terminal else None
+    is_told = output is None and os.environ.get("COLUMNS", "").isdecimal()
+    return shutil.get_terminal_size().columns if is_terminal or is_told else None
 
 
 def wants_color(output: Path | None, color: str) -> bool:

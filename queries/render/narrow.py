@@ -1,9 +1,10 @@
 """A table too wide for the terminal: narrower columns, else a record per row.
 
-Headers break at underscores and texts fold, numbers and names never. If that is not
-narrow enough, values that all rows share move to a line above, and then the last of the
-leading columns are left out. What still does not fit becomes records: one line per
-column.
+Headers break at underscores and texts fold, numbers and names never. Columns of text
+share the width by what they need, but sentences keep enough for some words to a line.
+If that is not narrow enough, values that all rows share move to a line above, and then
+the last of the leading columns are left out. What still does not fit becomes records:
+one line per column.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from hlodb.queries.render.table import LEFT_UNITS, NOTHING, Cells
 from hlodb.text import visible
 
 _BETWEEN = "  "
+_SPACE = re.compile(r" +(?![KMGTP]?i?B\b|%)")
 _BREAK = re.compile(r"(?: (?![KMGTP]?i?B\b|%)|[/_:})\]]|[,.-](?!\d))+")
 """Where a text folds, which keeps a number and its unit together."""
 
@@ -28,8 +30,17 @@ _ANY_BREAK = re.compile(r"[ /,_.:})\]-]+")
 _LEAST_TEXT = 16
 """Characters that a column of text keeps when it folds."""
 
+_LEAST_SENTENCE = 24
+"""Characters that a column of sentences keeps."""
+
+_WORDS = 6
+"""Of so many words a text is a sentence."""
+
 _LEAST_NAME = 40
 """Characters that a column of programs or instructions keeps."""
+
+_LITTLE = 4
+"""A column that misses so few characters is given them."""
 
 _NAMES = ("program", "instruction")
 _LEAST_VALUE = 8
@@ -48,7 +59,7 @@ def narrow_leading(
     while len(cells) > 1 and len(places) >= _FEWEST:
         kept = tuple(columns[place] for place in places)
         rows = [[row[place] for place in places] for row in cells]
-        if lines := _fitting_table(kept, rows, width, _LEAST_TEXT):
+        if lines := _fitting_table(kept, rows, width):
             return lines, len(columns) - len(places)
         droppable = [p for p in places[1:] if columns[p].name not in _NAMES]
         if not droppable:
@@ -57,27 +68,17 @@ def narrow_leading(
     return narrow(columns, cells, width), 0
 
 
-def narrow(
-    columns: tuple[Column, ...],
-    cells: Cells,
-    width: int,
-    least_text: int = _LEAST_TEXT,
-) -> list[str]:
-    """Return the lines of a table that is at most `width` characters wide.
-
-    Columns of text keep `least_text` characters, those of names more.
-    """
-    table = _fitting_table(columns, cells, width, least_text)
+def narrow(columns: tuple[Column, ...], cells: Cells, width: int) -> list[str]:
+    """Return the lines of a table that is at most `width` characters wide."""
+    table = _fitting_table(columns, cells, width)
     return table or list(_records(columns, cells, width))
 
 
-def _fitting_table(
-    columns: tuple[Column, ...], cells: Cells, width: int, least_text: int
-) -> list[str]:
+def _fitting_table(columns: tuple[Column, ...], cells: Cells, width: int) -> list[str]:
     """Return the lines of a table, below what all rows share; none if too wide."""
     for shared in ((), _shared(columns, cells)):
         kept = [place for place in range(len(columns)) if place not in shared]
-        widths = _fitted(columns, cells, kept, (width, least_text))
+        widths = _fitted(columns, cells, kept, width)
         if widths is not None and len(kept) > 1:
             above = _shared_lines(columns, cells, shared, width)
             return [*above, *_table(columns, cells, widths)]
@@ -85,38 +86,51 @@ def _fitting_table(
 
 
 def _fitted(
-    columns: tuple[Column, ...],
-    cells: Cells,
-    kept: list[int],
-    limits: tuple[int, int],
+    columns: tuple[Column, ...], cells: Cells, kept: list[int], width: int
 ) -> dict[int, int] | None:
     """Return a width for each kept column, None where they do not fit."""
     least, natural = {}, {}
-    width, least_text = limits
     for place in kept:
-        column = columns[place]
-        value = max((cell_len(row[place]) for row in cells), default=1)
-        parts = max(len(part.rstrip()) for part in _parts(column.name))
+        texts = [row[place] for row in cells]
+        value = max(map(cell_len, texts), default=1)
+        parts = max(len(part.rstrip()) for part in _parts(columns[place].name))
         natural[place] = max(value, parts)
-        least[place] = max(min(value, _least(column, least_text)), parts)
+        least[place] = max(min(value, _least(columns[place], texts)), parts)
     spare = width - len(_BETWEEN) * (len(kept) - 1) - sum(least.values())
     if spare < 0:
         return None
-    # First the values, then headers on one line; where little is missing comes first.
+    # Values come before headers on one line.
     whole = {p: max(natural[p], cell_len(columns[p].name)) for p in kept}
-    for wanted in (natural, whole):
-        for place in sorted(kept, key=lambda p: wanted[p] - least[p]):
-            given = max(min(spare, wanted[place] - least[place]), 0)
-            least[place] += given
-            spare -= given
-    return least
+    return _shared_out(_shared_out(least, natural, width), whole, width)
 
 
-def _least(column: Column, least_text: int) -> int:
+def _shared_out(
+    given: dict[int, int], wanted: dict[int, int], width: int
+) -> dict[int, int]:
+    """Return widths that have what is left, first those that miss little of it.
+
+    The others have a share by what they want.
+    """
+    given = dict(given)
+    spare = width - len(_BETWEEN) * (len(given) - 1) - sum(given.values())
+    needs = {p: wanted[p] - given[p] for p in given if wanted[p] > given[p]}
+    for place, need in sorted(needs.items(), key=lambda each: each[1]):
+        missing = sum(n for p, n in needs.items() if given[p] < wanted[p])
+        is_little = need <= _LITTLE or missing <= spare
+        share = need if is_little else spare * need // missing
+        share = min(share, spare)
+        given[place] += share
+        spare -= share
+    return given
+
+
+def _least(column: Column, texts: list[str]) -> int:
     if column.unit not in LEFT_UNITS or column.unit in ("flag", "time"):
         return 1 << 20
-    is_name = column.name.endswith(_NAMES)
-    return _LEAST_NAME if is_name else least_text
+    if column.name.endswith(_NAMES):
+        return _LEAST_NAME
+    is_sentence = any(text.count(" ") >= _WORDS - 1 for text in texts)
+    return _LEAST_SENTENCE if is_sentence else _LEAST_TEXT
 
 
 def _parts(name: str) -> list[str]:
@@ -163,12 +177,13 @@ def _lines(
 
 
 def folded(text: str, width: int) -> list[str]:
-    """Return `text` in lines of `width`, broken behind a punctuation mark if it can."""
+    """Return `text` in lines of `width`, broken at words or behind marks if it can."""
     lines = []
     while cell_len(text) > width:
         room = len(chop_cells(text, width)[0]) or 1
-        ends = (_last_break(pattern, text, room) for pattern in (_BREAK, _ANY_BREAK))
-        end = next((end for end in ends if end > width // 3), room)
+        breaks = (_SPACE, width // 2), (_BREAK, width // 3), (_ANY_BREAK, width // 3)
+        ends = ((_last_break(pattern, text, room), least) for pattern, least in breaks)
+        end = next((end for end, least in ends if end > least), room)
         lines.append(text[:end].rstrip())
         text = text[end:].lstrip()
     return [*lines, text]

@@ -314,3 +314,25 @@ def test_headers_of_two_words_fold_between_them() -> None:
         "1234567  1",
         "      1  2",
     ]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
+def test_sentences_keep_their_words_at_any_width(width: int) -> None:
+    advice = (
+        "Recompute in the backward pass what the forward pass saves: jax.checkpoint."
+    )
+    header = (
+        ("reserved", "bytes"),
+        ("what", "text"),
+        ("source line", "text"),
+        ("what to do", "text"),
+        ("cost", "text"),
+    )
+    columns = tuple(Column(name, "VARCHAR", unit, "", "") for name, unit in header)
+    row = ["557.38 MiB", "all saved activations", "train.py:35", advice, "flops"]
+    other = ["1.00 MiB", "logits", "loss.py:4", "Compute them in chunks.", "none"]
+    lines = narrow(columns, [row, other], width)
+    assert max(map(len, lines)) <= width
+    assert {*advice.split()} <= {*" ".join(lines).split()}
+    is_table = "what to do" in lines[0]
+    assert is_table is (width >= 80)

@@ -21,7 +21,7 @@ from tests.gold_results import answers, queries
 QUERIES = {q.name: q for q in queries() if q.group not in BUILDING_BLOCKS}
 NAMES = {"program", "instruction"}
 ROWS = 12
-WIDTHS = (60, 80, 120)
+WIDTHS = (60, 80, 100, 120, 200)
 LONGEST_NAME = 40
 
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 TOP = 10
 WIDEST_CELL = 160
 _LEAST_WIDTH = 40
-_LEAST_CELL = 12
 
 _CALLED = {
     "reserved_bytes": "reserved",
@@ -175,7 +174,7 @@ def _table(table: Table, indent: str, width: int | None) -> Iterator[str]:
             Column(name, "VARCHAR", "bytes" if i in table.numeric else "text", "", "")
             for i, name in enumerate(table.header)
         )
-        lines = narrow(columns, cells, width - len(indent), _LEAST_CELL)
+        lines = narrow(columns, cells, width - len(indent))
         yield from (indent + line for line in lines)
         return
     for row in (header, *cells):
