@@ -40,6 +40,8 @@ MARKS = {
 }
 """One character per state, as in asv."""
 
+SAID_FIRST = "In short"
+
 _MANY = 100
 """Of so many rows a table has room for every finding of a cause."""
 
@@ -47,7 +49,7 @@ _MANY = 100
 def outline(report: Report, top: int) -> list[Section]:
     """Return all sections that have something to say; `top` rows per table."""
     sections = [
-        Section("In short", brief(report)),
+        Section(SAID_FIRST, brief(report)),
         Section("What was compared", _compared(report)),
         Section("Gates", _gates(report, top)),
         Section("Causes of regressions", _causes(report, "worse", top)),

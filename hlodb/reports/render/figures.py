@@ -30,5 +30,5 @@ def timeline_page(
     picture = draw_curves(curve, title, "program")
     sections = [Section(title, [])]
     drawn, version = {title: [picture]}, f"hlodb {__version__}"
-    lines = page(title, sections, drawn, {}, "nothing", [], version)
+    lines = page(title, sections, drawn, {}, "nothing", version)
     return "\n".join(lines), picture.text

@@ -23,9 +23,7 @@ from hlodb.reports.document.blocks import (
     Table,
 )
 from hlodb.reports.document.escape import html
-from hlodb.reports.document.first_screen import FirstScreen, Remedy
-from hlodb.reports.document.report import outline
-from hlodb.reports.document.tiles import Tile, anchor, finding_anchor, tiles
+from hlodb.reports.document.report import SAID_FIRST, outline
 from hlodb.reports.judge.report import Report
 from hlodb.reports.judge.verdict import unjudged_growth
 from hlodb.reports.pictures.picture import Picture, svg
@@ -47,17 +45,52 @@ def render(report: Report) -> str:
 
 def _page(report: Report) -> Iterator[str]:
     sections = outline(report, TOP)
+    of_sections = pictures_of_sections(report)
+    of_findings = pictures_of_findings(report)
+    drawn = _taken_first(report, of_sections, of_findings)
     is_unjudged = report.verdict == "pass" and unjudged_growth(report)
+    said = [section for section in sections if section.title == SAID_FIRST]
+    rest = [section for section in sections if section.title != SAID_FIRST]
     yield from page(
         report.headline,
-        sections,
-        pictures_of_sections(report),
-        pictures_of_findings(report),
+        rest,
+        of_sections,
+        of_findings,
         # A diff judges nothing, whatever it shows.
         "nothing" if is_unjudged or report.kind == "diff" else report.verdict,
-        _tiles(tiles(report), _targets(sections)),
         f"hlodb {report.hlodb_version}, report {report.report_id}",
+        _said_first(said, drawn),
+        {section.title for section in rest if section.title != "Findings"},
     )
+
+
+def _taken_first(
+    report: Report,
+    of_sections: Mapping[str, list[Picture]],
+    of_findings: Mapping[str, list[Picture]],
+) -> list[Picture]:
+    """Take the pictures that are shown first: why memory moved, and its history."""
+    drawn = []
+    first = next((f.id for f in report.findings if of_findings.get(f.id)), None)
+    if first is not None and of_findings[first][0].id.startswith("waterfall-"):
+        drawn.append(of_findings[first].pop(0))
+    if of_sections["History"]:
+        drawn.append(of_sections["History"].pop(0))
+    return drawn
+
+
+def _said_first(said: Sequence[Section], drawn: Sequence[Picture]) -> Iterator[str]:
+    """Yield what a report says in short, beside its first pictures."""
+    if not said and not drawn:
+        return
+    yield '<div class="first report">'
+    yield from _sections(said, {}, {}, frozenset())
+    if drawn:
+        yield '<div class="drawn">'
+        for picture in drawn:
+            yield from figure(picture)
+        yield "</div>"
+    yield "</div>"
 
 
 def page(
@@ -66,16 +99,15 @@ def page(
     of_sections: Pictures,
     of_findings: Pictures,
     shade: str,
-    figures: Iterable[str],
     footer: str,
-    first: FirstScreen | None = None,
-    drawn_first: Sequence[Picture] = (),
+    first: Iterable[str] = (),
     folded: Set[str] = frozenset(),
+    sentences: Sequence[str] = (),
 ) -> Iterator[str]:
     """Yield the lines of a page; pictures are by title of a section, or by finding.
 
-    `figures` are lines of HTML below the headline. What is said and drawn first stands
-    before the sections; those with a title in `folded` wait to be opened.
+    `sentences` stand below the headline, and `first`, lines of HTML, before sections.
+    Those with a title in `folded` wait to be opened; the others are listed on top.
     """
     style, script = _part("report.css"), _part("report.js")
     policy = _POLICY.format(style=_digest(style), script=_digest(script))
@@ -89,16 +121,12 @@ def page(
     yield f"<title>{headline}</title>"
     yield f"<style>{style}</style></head>"
     yield f'<body><header class="{html(shade)}"><h1>{headline}</h1>'
-    yield from figures
-    if first is None:
+    yield from (f"<p>{html(sentence)}</p>" for sentence in sentences)
+    if not folded:
         yield from _contents(sections)
-        yield "</header>"
-        yield "<main>"
-    else:
-        yield from (f"<p>{html(sentence)}</p>" for sentence in first.sentences)
-        yield "</header>"
-        yield "<main>"
-        yield from _first(first, drawn_first)
+    yield "</header>"
+    yield "<main>"
+    yield from first
     yield from _sections(sections, of_sections, of_findings, folded)
     yield "</main>"
     yield f"<footer><p>{html(footer)}</p></footer>"
@@ -124,67 +152,25 @@ def _contents(sections: Sequence[Section]) -> Iterator[str]:
     yield "</ul></nav>"
 
 
-def _tiles(figures: Sequence[Tile], targets: Set[str]) -> Iterator[str]:
-    if not figures:
-        return
-    yield '<ul class="tiles">'
-    for tile in figures:
-        parts = (("name", tile.name), ("figure", tile.value), ("", tile.text))
-        words = "".join(
-            f'<span class="{kind}">{html(text)}</span>' for kind, text in parts
-        ).replace(' class=""', "")
-        yield f"<li>{_linked(words, tile.target, targets)}</li>"
-    yield "</ul>"
-
-
-def _linked(markup: str, target: str | None, targets: Set[str]) -> str:
-    """Return markup as a link to a part of the page, where it has that part."""
-    if target not in targets:
-        return markup
-    return f'<a href="#{html(str(target))}">{markup}</a>'
-
-
 def _slug(section: Section) -> str:
-    return html(anchor(section.title))
+    return html(_anchor(section.title))
+
+
+def _anchor(title: str) -> str:
+    """Return the id of the section with this title."""
+    return title.lower().replace(" ", "-")
+
+
+def _finding_anchor(finding_id: str) -> str:
+    """Return the id of the card of a finding."""
+    return f"finding-{finding_id}"
 
 
 def _targets(sections: Sequence[Section]) -> Set[str]:
     """Return what links of a page can lead to: sections and cards of findings."""
     cards = [b for s in sections for b in s.blocks if isinstance(b, Card)]
-    found = {anchor(s.title) for s in sections}
-    return found | {finding_anchor(card.finding_id) for card in cards}
-
-
-def _first(first: FirstScreen, drawn: Sequence[Picture]) -> Iterator[str]:
-    """Yield the pictures of a memory space, and what to do about it."""
-    yield f'<div class="first" role="group" aria-label="{html(first.title)}">'
-    for picture in drawn:
-        kind = html(picture.id.partition("-")[0])
-        narrow = " narrow" if picture.id.endswith("-narrow") else ""
-        yield from _figure(picture, f"{kind}{narrow}")
-    yield f'<p class="note">{html(first.note)}</p>'
-    yield '<section class="remedies" aria-labelledby="what-to-do">'
-    yield '<h2 id="what-to-do">What to do</h2>'
-    if first.nothing:
-        yield f"<p>{html(first.nothing)}</p>"
-    else:
-        yield "<ol>"
-        for remedy in first.remedies:
-            yield f"<li>{_remedy(remedy)}</li>"
-        yield "</ol>"
-    yield "</section></div>"
-
-
-def _remedy(remedy: Remedy) -> str:
-    figures = ", ".join(
-        f"<b>-{html(size)}</b> {html(what)}" for size, what in remedy.figures
-    )
-    where = f"<code>{html(remedy.where)}</code> " if remedy.where else ""
-    cost = f" Cost: {html(remedy.cost)}" if remedy.cost else ""
-    return (
-        f'<p class="figure">{figures}</p>'
-        f"<p>{where}{html(remedy.subject)}: {html(remedy.advice)}{cost}</p>"
-    )
+    found = {_anchor(s.title) for s in sections}
+    return found | {_finding_anchor(card.finding_id) for card in cards}
 
 
 def _sections(
@@ -219,7 +205,7 @@ def _blocks(
     if drawn:
         yield '<div class="pictures">'
         for picture in drawn:
-            yield from _figure(picture)
+            yield from figure(picture)
         yield "</div>"
     for block in blocks[len(text) :]:
         yield from _block(block, title, pictures, targets)
@@ -249,13 +235,13 @@ def _card(card: Card, pictures: Pictures) -> Iterator[str]:
     """Yield a finding: those with pictures lie open, the others are folded."""
     drawn = pictures.get(card.finding_id, [])
     is_open = " open" if card.finding_id in pictures else ""
-    yield f'<article id="{html(finding_anchor(card.finding_id))}"><details{is_open}>'
+    yield f'<article id="{html(_finding_anchor(card.finding_id))}"><details{is_open}>'
     yield f"<summary><h3>{html(card.title)}</h3></summary>"
     yield from _blocks(card.blocks, card.title, drawn, {}, frozenset())
     yield "</details></article>"
 
 
-def _figure(picture: Picture, kind: str = "") -> Iterator[str]:
+def figure(picture: Picture, kind: str = "") -> Iterator[str]:
     """Yield a picture below its sentence; one of a `kind` has its title instead."""
     named = f' class="{kind}"' if kind else ""
     caption = picture.title if kind else picture.text
@@ -277,7 +263,7 @@ def _table(table: Table, title: str, targets: Set[str] = frozenset()) -> Iterato
     yield "".join(_heading(table, i) for i in range(len(table.header)))
     yield "</tr></thead><tbody>"
     for row, finding_id in zip_longest(table.rows, table.findings):
-        target = finding_id and finding_anchor(finding_id)
+        target = finding_id and _finding_anchor(finding_id)
         cells = [_cell(table, i, text, i == named) for i, text in enumerate(row)]
         if target in targets:
             place = named or 0

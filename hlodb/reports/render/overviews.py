@@ -78,6 +78,7 @@ def _html(overviews: Sequence[Overview], shown: Shown) -> str:
     from hlodb.reports.pictures.draw_first import draw_first
     from hlodb.reports.pictures.picture import Picture
     from hlodb.reports.render import html
+    from hlodb.reports.render.first_screen import first_lines
 
     sections: list[Section] = []
     drawn: dict[str, list[Picture]] = {}
@@ -107,9 +108,16 @@ def _html(overviews: Sequence[Overview], shown: Shown) -> str:
     if first is not None:
         peaks = shown.drawings[0].peaks
         drawn_first = draw_first(overviews[0], first, peaks.get(first.title, ()))
-    folded = {*drawn, "Programs"} if first is not None else set()
     lines = html.page(
-        title, sections, drawn, {}, shade, [], version, first, drawn_first, folded
+        title,
+        sections,
+        drawn,
+        {},
+        shade,
+        version,
+        first_lines(first, drawn_first) if first else (),
+        {*drawn, "Programs"} if first else set(),
+        first.sentences if first else (),
     )
     return "".join(f"{line}\n" for line in lines)
 

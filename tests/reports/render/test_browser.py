@@ -240,11 +240,10 @@ def in_bytes(amount: str) -> float:
     return float(number) * float(1024**power)
 
 
-def test_the_source_line_of_the_largest_buffer_is_two_clicks_away(
+def test_the_source_line_of_the_largest_buffer_is_seen_at_once(
     open_page: Open,
 ) -> None:
     page = open_page()
-    page.get_by_role("link", name="Largest change").click()
     line = page.locator("article").first.get_by_text("zoo.py:56").last
     playwright.expect(line).to_be_visible()
     page = open_page("explain")
