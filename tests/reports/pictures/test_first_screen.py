@@ -92,9 +92,7 @@ def test_the_first_screen_says_what_rows_say(explained: Explained) -> None:
 
 def test_arguments_of_one_kind_are_one_part() -> None:
     held = [
-        Held(
-            "weights", None, None, "parameter", f"params[{n}]['w']", "f32[8]{0}", 32, 1
-        )
+        Held("weights", None, None, "parameter", f"p[{n}]['w']", "f32[8]{0}", 32, 1)
         for n in range(3)
     ]
     [role] = peak_parts(held)
