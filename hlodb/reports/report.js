@@ -341,6 +341,20 @@
       }
     }
   }
+  const parts = all(".part");
+  const unfolded = new Set();
+  let hits = [];
+  let hit = -1;
+  // What is found is unfolded, and folded again when nothing is searched for.
+  const unfold = () => {
+    for (const details of unfolded) details.open = false;
+    unfolded.clear();
+    for (const details of searched.length ? all("main details:not(.figures)") : []) {
+      if (details.open || !details.querySelector("tbody tr:not([hidden]), .value > rect:not(.aside)")) continue;
+      details.open = true;
+      unfolded.add(details);
+    }
+  };
   const search = (text, output) => {
     searched = wordsIn(text);
     let rows = 0;
@@ -351,10 +365,33 @@
       rect.classList.toggle("aside", !isFound);
       found += isFound;
     }
-    output.textContent = searched.length ? `${rows} rows, ${found} values` : "";
+    for (const part of parts) part.classList.toggle("aside", !matches(part.textContent, searched));
+    unfold();
+    const isSeen = (row) => !row.hidden && !row.closest(".figures") && row.closest("details")?.open !== false;
+    const drawn = [...parts, ...rects].filter((each) => !each.matches(".aside"));
+    hits = searched.length ? [...drawn, ...all("tbody tr").filter(isSeen)] : [];
+    hit = -1;
+    output.textContent = !searched.length ? "" : rows + found ? `${rows} rows, ${found} values` : "nothing found";
+  };
+  const jump = (by) => {
+    if (!hits.length) return;
+    hits[hit]?.classList.remove("hit");
+    hit = (hit + by + hits.length) % hits.length;
+    hits[hit].classList.add("hit");
+    hits[hit].scrollIntoView({ block: "center" });
   };
   const output = make("output", { role: "status" });
   const field = make("input", { type: "search", oninput: () => search(field.value, output) });
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    jump(event.shiftKey ? -1 : 1);
+  });
+  addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.target.matches("input, select")) return;
+    event.preventDefault();
+    field.focus();
+  });
   const label = make("label", {}, "Search ", field);
   document.querySelector("header").append(make("div", { class: "tools", role: "search" }, label, output));
 

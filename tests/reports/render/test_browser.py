@@ -221,7 +221,11 @@ def test_search_and_sort_and_filter(open_page: Open) -> None:
     values = page.locator(".map .value > rect:not(.aside)").count()
     found = page.locator("header output").inner_text()
     assert found.endswith(f"{values} values")
+    page.get_by_role("searchbox", name="Search").fill("nowhere at all")
+    assert page.locator("header output").inner_text() == "nothing found"
     page.get_by_role("searchbox", name="Search").fill("")
+    assert page.locator("main > section > details[open]").count() == 0
+    page.locator("summary", has_text="Programs").click()
     table = page.locator('section[aria-labelledby="programs"] table')
     heading = table.get_by_role("button", name="candidate")
     heading.click()
@@ -232,6 +236,20 @@ def test_search_and_sort_and_filter(open_page: Open) -> None:
     heading.click()
     again = table.locator("tbody tr td:nth-child(5)").all_inner_texts()
     assert again[: len(sizes)] == amounts[: len(sizes)][::-1]
+
+
+def test_search_leads_from_match_to_match(open_page: Open) -> None:
+    page = open_page("explain")
+    page.keyboard.press("/")
+    page.keyboard.type("zoo.py:35")
+    assert page.locator("main > section > details[open]").count() > 0
+    at = "[...document.querySelectorAll('rect, tr')].findIndex(e => e.matches('.hit'))"
+    seen = []
+    for key in ("Enter", "Enter", "Shift+Enter"):
+        page.keyboard.press(key)
+        assert page.locator(".hit:not(.aside)").count() == 1
+        seen.append(page.evaluate(at))
+    assert seen[0] == seen[2] < seen[1]
 
 
 def in_bytes(amount: str) -> float:
