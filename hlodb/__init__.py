@@ -1,5 +1,6 @@
 """hlodb: XLA compiler dumps of many runs as one DuckDB warehouse.
 
+hlodb.explain(function, *shapes)  what fills the memory of a JAX program
 hlodb.capture(compiled, run=…)    a compiled JAX program in
 hlodb.fit(function, shapes)       the largest batch, sequence or width that fits
 hlodb.open(database).query(name)  canned questions
@@ -15,11 +16,21 @@ from typing import TYPE_CHECKING, Any
 
 from hlodb.version import __version__
 
-__all__ = ["Warehouse", "__version__", "capture", "engine", "errors", "fit", "open"]
+__all__ = [
+    "Warehouse",
+    "__version__",
+    "capture",
+    "engine",
+    "errors",
+    "explain",
+    "fit",
+    "open",
+]
 
 if TYPE_CHECKING:
     from hlodb import errors
     from hlodb.integrations.jax_capture import capture
+    from hlodb.integrations.jax_explain import explain
     from hlodb.integrations.jax_fit import fit
     from hlodb.schema.engine import engine
     from hlodb.warehouse import Warehouse, open
@@ -34,6 +45,7 @@ _HOMES = {
     "Warehouse": "hlodb.warehouse",
     "capture": "hlodb.integrations.jax_capture",
     "engine": "hlodb.schema.engine",
+    "explain": "hlodb.integrations.jax_explain",
     "fit": "hlodb.integrations.jax_fit",
     "open": "hlodb.warehouse",
 }
@@ -46,3 +58,8 @@ def __getattr__(name: str) -> Any:
     if name == "errors":
         return import_module("hlodb.errors")
     raise AttributeError(f"module 'hlodb' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)

@@ -24,10 +24,14 @@ def url_of(path: str | Path) -> str | None:
     return _URL.sub(r"\1://", str(path), count=1) if _URL.match(str(path)) else None
 
 
+def default_db() -> Path:
+    """Return the warehouse that is meant where none is named."""
+    return Path(os.environ.get("HLODB_DB") or DEFAULT_DB)
+
+
 def named_db(db: str | Path) -> str | None:
     """Return the warehouse as commands have to name it; None if they find it."""
-    found = os.environ.get("HLODB_DB") or DEFAULT_DB
-    return None if Path(db) == Path(found) else url_of(db) or str(db)
+    return None if Path(db) == default_db() else url_of(db) or str(db)
 
 
 def with_db(command: str, db: str | None) -> str:

@@ -8,7 +8,7 @@ from types import TracebackType
 
 from hlodb.integrations.notebook import Page
 from hlodb.lake.opening import open_warehouse
-from hlodb.printed_commands import named_db
+from hlodb.printed_commands import default_db, named_db
 from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.result import Result
 from hlodb.queries.run import Value, run_query, run_sql
@@ -97,14 +97,17 @@ class Warehouse:
         self.close()
 
 
-def open(path: str | Path, *, queries: Iterable[str | Path] = ()) -> Warehouse:
+def open(
+    path: str | Path | None = None, *, queries: Iterable[str | Path] = ()
+) -> Warehouse:
     """Open a warehouse, file or lake, for reading, with query folders of your own.
 
-    Raises UsageError where there is none, WarehouseError where it is locked or of
-    another schema version.
+    `path` is $HLODB_DB unless named, else hlodb.duckdb. Raises UsageError where there
+    is none, WarehouseError where it is locked or of another schema version.
     """
     # Read first: what is wrong with a query must not leave the file open.
     catalogue = load_catalogue(Path(folder) for folder in queries)
-    connection = open_warehouse(path)
+    place = default_db() if path is None else path
+    connection = open_warehouse(place)
     close_to_the_world(connection)
-    return Warehouse(connection, catalogue, named_db(path))
+    return Warehouse(connection, catalogue, named_db(place))

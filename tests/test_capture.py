@@ -248,6 +248,43 @@ def test_the_largest_batch_of_jax_itself() -> None:
     assert needed(row["largest_size"]) <= limit < needed(row["largest_size"] + 1)
 
 
+def test_an_explanation_without_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    compiled = Compiled(PROGRAM.read_text(), Stats(None, **SIZES))
+    page = hlodb.explain(compiled, limit="1 GiB")
+    first, _, rest = page.text.partition("\n")
+    assert first.startswith("explained: jit_cg, ")
+    assert "hlodb ingest" not in rest
+    assert page.html.startswith("<!DOCTYPE html>")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_jax_itself_explained() -> None:
+    jax = pytest.importorskip("jax")
+
+    def step(weights: Any, batch: Any) -> Any:
+        return (jax.numpy.tanh(batch @ weights) ** 2).sum()
+
+    shapes = (
+        jax.ShapeDtypeStruct((256, 512), jax.numpy.float32),
+        jax.ShapeDtypeStruct((128, 256), jax.numpy.float32),
+    )
+    pages = [
+        hlodb.explain(step, *shapes),
+        hlodb.explain(jax.jit(step), *shapes),
+        hlodb.explain(jax.jit(step).lower(*shapes)),
+        hlodb.explain(jax.jit(step).lower(*shapes).compile()),
+    ]
+    assert "explained: jit_step, " in pages[0].text
+    assert len({page.text for page in pages}) == 1
+
+
+def test_public_names_are_listed() -> None:
+    assert dir(hlodb) == sorted(hlodb.__all__)
+
+
 def test_one_size_is_not_enough() -> None:
     with pytest.raises(UsageError, match="two sizes"):
         hlodb.fit(Compiled("", None), [()])

@@ -20,6 +20,7 @@ from click.shell_completion import (
 )
 
 from hlodb.errors import HlodbError
+from hlodb.printed_commands import default_db
 
 if TYPE_CHECKING:
     from hlodb.queries.catalogue import Catalogue
@@ -198,4 +199,4 @@ def _read(
 
 def _warehouse(context: click.Context) -> Path:
     given = context.params.get("db") or context.obj
-    return Path(given or os.environ.get("HLODB_DB") or "hlodb.duckdb")
+    return Path(given or default_db())

@@ -13,7 +13,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from hlodb.ingest.recognise.recognition import recognise
 from hlodb.ingest.sources.archives import Refuse
 from hlodb.ingest.sources.discover import RunSource
 from hlodb.ingest.sources.units import DumpFile, Unit, keys_of
+from hlodb.printed_commands import default_db
 from hlodb.queries.new_warehouse import provide_warehouse
 from hlodb.queries.renewal import renew_macros
 
@@ -39,26 +40,43 @@ def capture(
     compiled: Any,
     *,
     run: str,
-    db: str | Path = "hlodb.duckdb",
+    db: str | Path | None = None,
     series: str | None = None,
     commit: str | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> RunSummary:
     """Store a `jax.stages.Compiled` in the run called `run`; give what the run holds.
 
-    A run may take any number of programs; the same one again changes nothing. Raises
-    UsageError where `compiled` has no HLO text, WarehouseError as `hlodb ingest` does.
+    A run may take any number of programs; the same one again changes nothing. `db` is
+    $HLODB_DB unless named, else hlodb.duckdb. Raises UsageError where `compiled` has no
+    HLO text, WarehouseError as `hlodb ingest` does.
     """
     files = captured_files(compiled)
     request = RunRequest(run, series, commit, _labels(compiled) | dict(labels or {}))
     source = RunSource(
         run, "hlodb.capture", len(files), _read=lambda refuse: _units(files, refuse)
     )
-    provide_warehouse(Path(db))
+    file = Path(db or default_db())
+    provide_warehouse(file)
     summaries = ingest_sources(
-        [source], db, request=request, jobs=1, prepare=renew_macros
+        [source], file, request=request, jobs=1, prepare=renew_macros
     )
     return summaries[0]
+
+
+def compiled_program(program: Any, arguments: Sequence[Any] = ()) -> Any:
+    """Return a `jax.stages.Compiled` of itself, a `Lowered`, or a function."""
+    if hasattr(program, "lower") or not hasattr(program, "as_text"):
+        program = _jitted(program).lower(*arguments)
+    return program.compile() if hasattr(program, "compile") else program
+
+
+def _jitted(function: Any) -> Any:
+    if hasattr(function, "lower"):
+        return function
+    import jax
+
+    return jax.jit(function)
 
 
 def captured_files(compiled: Any) -> dict[str, bytes]:

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from hlodb.errors import UsageError
-from hlodb.integrations.jax_capture import capture
+from hlodb.integrations.jax_capture import capture, compiled_program
 from hlodb.queries.result import Result
 from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
@@ -45,15 +45,7 @@ def fit(
     with TemporaryDirectory(prefix="hlodb-fit-") as folder:
         file = Path(folder) / "fit.duckdb"
         for number, arguments in enumerate(sizes):
-            compiled = _jitted(function).lower(*arguments).compile()
+            compiled = compiled_program(function, arguments)
             capture(compiled, run=f"size {number}", db=file)
         with connect(file) as connection:
             return run_query(connection, "largest_fit", asked)
-
-
-def _jitted(function: Any) -> Any:
-    if hasattr(function, "lower"):
-        return function
-    import jax
-
-    return jax.jit(function)

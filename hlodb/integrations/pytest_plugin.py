@@ -9,12 +9,13 @@ else hlodb.duckdb. `hlodb_peak("jit_f", dump=folder)` reads what --xla_dump_to w
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from hlodb.printed_commands import default_db
 
 if TYPE_CHECKING:
     from hlodb.integrations.peaks import Peaks
@@ -33,7 +34,7 @@ def hlodb_peak(request: pytest.FixtureRequest, tmp_path: Path) -> Peaks:
     """Return a program's memory: `hlodb_peak(program, dump=, run=, space=)`."""
     config = request.config
     named = config.getoption("--hlodb-db") or config.getini("hlodb_db")
-    database = Path(named or os.environ.get("HLODB_DB") or "hlodb.duckdb")
+    database = Path(named or default_db())
     if not database.is_absolute():
         database = config.rootpath / database
     # Loaded when asked for: test suites that never gate memory stay as fast as before.

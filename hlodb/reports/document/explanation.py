@@ -43,6 +43,8 @@ from hlodb.reports.read.overview import (
 )
 from hlodb.text import counted, plain_bytes, plain_percent
 
+MORE = "More"
+
 _KINDS = {
     "parameter": "arguments",
     "constant": "constants",
@@ -125,7 +127,7 @@ def outline(overview: Overview, programs: int, top: int) -> list[Section]:
     if not spaces:
         sections += partial_sections(overview, programs)
     if more := _more(overview, list(described.values())):
-        sections.append(Section("More", more))
+        sections.append(Section(MORE, more))
     return sections
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hlodb.reports.document.blocks import Section
-from hlodb.reports.document.explanation import headline, outline
+from hlodb.reports.document.explanation import MORE, headline, outline
 from hlodb.reports.read.drawn.curves import curve_of
 from hlodb.reports.read.overview import (
     OVERVIEW_SCHEMA,
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class Shown(NamedTuple):
     """How much is shown, and how: `width` is that of a terminal.
 
-    `drawings` are what a page draws of each overview.
+    `drawings` are what a page draws of each overview. Commands to ask more need a
+    warehouse or a dump.
     """
 
     programs: int
@@ -33,6 +34,7 @@ class Shown(NamedTuple):
     width: int | None = None
     is_coloured: bool = False
     drawings: Sequence[Drawings] = ()
+    has_commands: bool = True
 
 
 def rendered(overviews: Sequence[Overview], form: str, shown: Shown) -> str:
@@ -123,7 +125,8 @@ def _html(overviews: Sequence[Overview], shown: Shown) -> str:
 
 
 def _sections(overview: Overview, shown: Shown) -> list[Section]:
-    return outline(overview, shown.programs, shown.top)
+    sections = outline(overview, shown.programs, shown.top)
+    return [each for each in sections if shown.has_commands or each.title != MORE]
 
 
 FORMATS: dict[str, Callable[[Sequence[Overview], Shown], str]] = {
