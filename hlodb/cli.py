@@ -40,6 +40,7 @@ COMMANDS = {
     "check": "Check the data, and compare it with XLA's own numbers.",
     "diff": "Show what changed between two runs, and why.",
     "report": "Compare a run with its base, and apply the gates.",
+    "export": "Write a program for Perfetto, speedscope or flamegraph.pl.",
     "triage": "List findings, or record a decision.",
     "rm": "Delete runs and the data only they use.",
     "prune": "Delete the details of old runs, keep their metrics.",

@@ -37,6 +37,8 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("diff", "before", "after"),
     ("explain", "--run", "after"),
     ("fit",),
+    ("export", "jit_cg", "--to", "perfetto"),
+    ("export", "jit_cg", "--to", "folded"),
     ("triage",),
     ("query", "run_list"),
     ("query", "peak_contents"),

@@ -70,6 +70,7 @@ def test_other_tables_under_the_same_number(
         ["sql", "FROM runs"],
         ["diff", "seeds", "seeds"],
         ["fit"],
+        ["export", "f", "--to", "folded"],
         ["triage"],
         ["prune", "--keep", "1"],
         ["lake", "pack", str(db), str(tmp_path / "w.lake")],

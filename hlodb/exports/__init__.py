@@ -1,0 +1,1 @@
+"""Programs in the formats of other viewers: rows of queries, and nothing computed."""

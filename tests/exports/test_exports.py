@@ -1,0 +1,87 @@
+"""Exports add up to the figures of the queries that they are made of."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hlodb
+from hlodb.cli import main
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.queries.renewal import renew_macros
+from tests.conftest import DATA, Made
+
+PROGRAM = "jit_cg"
+
+
+@pytest.fixture(scope="module")
+def db(made: Made) -> Path:
+    def make(path: Path) -> None:
+        dump = str(DATA / "moved_lines" / "before")
+        ingest([dump], path, jobs=1, prepare=renew_macros)
+
+    return made("exports", make)
+
+
+@pytest.fixture(scope="module")
+def space(db: Path) -> dict[str, Any]:
+    with hlodb.open(db) as warehouse:
+        [row] = warehouse.query("peak_by_space", program=PROGRAM).dicts()
+        return row
+
+
+def exported(db: Path, form: str, folder: Path) -> str:
+    file = folder / form
+    words = ["export", PROGRAM, "--to", form, "--db", str(db), "-o", str(file)]
+    assert main(words) == 0
+    return file.read_text()
+
+
+def test_a_trace_has_the_curve_and_every_value(
+    db: Path, space: dict[str, Any], tmp_path: Path
+) -> None:
+    events = json.loads(exported(db, "perfetto", tmp_path))["traceEvents"]
+    kinds = Counter(event["ph"] for event in events)
+    counters = [event for event in events if event["ph"] == "C"]
+    most = max(counters, key=lambda event: event["args"]["bytes"])
+    assert most["args"]["bytes"] == space["live_peak_bytes"]
+    assert most["ts"] <= space["peak_step"]
+    assert counters[-1]["args"]["bytes"] == 0
+    begins = {event["id"]: event for event in events if event["ph"] == "b"}
+    ends = {event["id"]: event for event in events if event["ph"] == "e"}
+    assert begins.keys() == ends.keys()
+    assert all(begins[key]["ts"] < ends[key]["ts"] for key in begins)
+    with hlodb.open(db) as warehouse:
+        values = warehouse.query(
+            "longest_live_ranges", program=PROGRAM, all_kinds=True
+        ).dicts()
+    assert sorted(event["args"]["bytes"] for event in begins.values()) == sorted(
+        row["size_bytes"] for row in values
+    )
+    assert kinds["M"] == 1
+
+
+def test_stacks_add_up_to_the_peak(
+    db: Path, space: dict[str, Any], tmp_path: Path
+) -> None:
+    found = json.loads(exported(db, "speedscope", tmp_path))
+    [profile] = found["profiles"]
+    assert profile["name"] == f"{PROGRAM}: host"
+    assert sum(profile["weights"]) == profile["endValue"] == space["live_peak_bytes"]
+    assert len(profile["samples"]) == len(profile["weights"])
+    places = {place for sample in profile["samples"] for place in sample}
+    assert places == set(range(len(found["shared"]["frames"])))
+    lines = exported(db, "folded", tmp_path).splitlines()
+    assert sum(int(line.rpartition(" ")[2]) for line in lines) == profile["endValue"]
+    assert {line.partition(";")[0] for line in lines} == {profile["name"]}
+
+
+def test_a_program_that_is_not_there(
+    db: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", "jit_gc", "--to", "folded", "--db", str(db)]) == 2
+    assert PROGRAM in capsys.readouterr().err
