@@ -18,6 +18,8 @@ from hlodb.schema.warehouse import connect
 from tests.conftest import DATA, REPOSITORY
 
 EXAMPLES = REPOSITORY / "examples"
+ACTION = REPOSITORY / "action.yml"
+WAREHOUSE = "${{ inputs.warehouse }}"
 CHANGES = DATA / "changes"
 CACHE_KEY = "hlodb-${{ github.run_id }}-${{ github.run_attempt }}"
 
@@ -28,7 +30,8 @@ def commands(tmp_path: Path) -> dict[str, str]:
     binaries = tmp_path / "bin"
     binaries.mkdir()
     script(binaries / "hlodb", f'exec {sys.executable} -m hlodb "$@"')
-    script(binaries / "pip", "exit 0")
+    # What makes an environment, and fills it, has been done.
+    script(binaries / "python", 'mkdir -p "$3/bin"; cp "$0" "$3/bin/pip"')
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HLODB")}
     python_path = os.pathsep.join([str(REPOSITORY), environment.get("PYTHONPATH", "")])
     path = f"{binaries}{os.pathsep}{environment['PATH']}"
@@ -43,11 +46,9 @@ def script(path: Path, text: str) -> None:
 def run_steps(workflow: str) -> dict[str, str]:
     """Return the shell of every step that has any, by its name."""
     steps = {}
-    for step in re.split(r"^      - ", workflow, flags=re.MULTILINE)[1:]:
+    for step in re.split(r"^ +- (?=name|uses)", workflow, flags=re.MULTILINE)[1:]:
         name = re.match(r"name: (.*)", step)
-        shell = re.search(
-            r"^        run: (?:\|\n((?:          .*\n|\n)+)|(.*))", step, re.M
-        )
+        shell = re.search(r"^ +run: (?:\|\n((?: {8,}.*\n|\n)+)|(.*))", step, re.M)
         if name and shell:
             steps[name[1]] = textwrap.dedent(shell[1] or shell[2])
     return steps
@@ -58,9 +59,10 @@ def night(folder: Path, variant: str, commands: dict[str, str]) -> list[int]:
     script(folder / "compile.sh", f'mkdir "$DUMP" && cp {CHANGES / variant}/* "$DUMP"')
     shutil.rmtree(folder / "dump", ignore_errors=True)
     steps = run_steps((EXAMPLES / "github-actions.yml").read_text())
+    steps |= run_steps(ACTION.read_text())
     assert list(steps) == [
-        "Install",
         "Compile the programs that matter, and dump them",
+        "Install",
         "Ingest",
         "Report",
         "Gate",
@@ -69,7 +71,12 @@ def night(folder: Path, variant: str, commands: dict[str, str]) -> list[int]:
         **commands,
         "HLODB_DB": "hlodb.duckdb",
         "DUMP": "dump",
+        "DUMPS": "dump",
+        "SERIES": "main",
         "RUN": variant,
+        "ACTION": str(REPOSITORY),
+        "RUNNER_TEMP": str(folder),
+        "GITHUB_PATH": str(folder / "path"),
         "BRANCH": "main",
         "FORK_POINT": "",
         "GITHUB_SHA": "abc",
@@ -102,15 +109,14 @@ def test_the_workflow(tmp_path: Path, commands: dict[str, str]) -> None:
 
 def test_the_workflow_keeps_the_warehouse_where_a_gate_fails() -> None:
     """The cache action itself saves only what a job leaves that succeeds."""
-    workflow = (EXAMPLES / "github-actions.yml").read_text()
-    _, *steps = re.split(r"^      - ", workflow, flags=re.MULTILINE)
+    _, *steps = re.split(r"^    - ", ACTION.read_text(), flags=re.MULTILINE)
     assert [
         (found[1], *re.findall(r"^ +(?:if|path|key): (.*)", step, re.MULTILINE))
         for step in steps
         if (found := re.search(r"uses: (actions/cache.*)@|name: (Gate)", step))
     ] == [
-        ("actions/cache/restore", "hlodb.duckdb", CACHE_KEY),
-        ("actions/cache/save", "${{ !cancelled() }}", "hlodb.duckdb", CACHE_KEY),
+        ("actions/cache/restore", WAREHOUSE, CACHE_KEY),
+        ("actions/cache/save", "${{ !cancelled() }}", WAREHOUSE, CACHE_KEY),
         (None,),
     ]
 
