@@ -7,7 +7,7 @@ Line numbers count from 1 within the text that was given.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, repeat
 from operator import eq
@@ -114,6 +114,8 @@ class PackedTexts(Sequence[Any]):
         self._ends: list[array[int]] = []
         self._missing: set[int] = set()
         self._latest: list[Any] = []
+        self.append: Callable[[str | None], None] = self._latest.append
+        """Adds a text, which gets the next number."""
 
     def __len__(self) -> int:
         return self.packed + len(self._latest)
@@ -139,10 +141,6 @@ class PackedTexts(Sequence[Any]):
     def taken(self, numbers: Iterable[int]) -> Iterator[Any]:
         """Return the texts of these numbers."""
         return map((self if self.packed else self._latest).__getitem__, numbers)
-
-    def append(self, text: str | None) -> None:
-        """Add a text, which gets the next number."""
-        self._latest.append(text)
 
     def pack(self) -> None:
         """Pack what fills chunks."""
@@ -171,7 +169,8 @@ class Texts(dict[str | None, int]):
 
     def __missing__(self, text: str | None) -> int:
         """Assign `text` the next number."""
-        number = self[text] = len(self.by_number)
+        number = len(self)
+        self[text] = number
         self.by_number.append(text)
         return number
 

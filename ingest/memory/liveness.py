@@ -407,6 +407,10 @@ def padding_bytes(slots: Iterable[Slot], logical_bytes: Mapping[int, int]) -> in
     held = [slot for slot in slots if slot.high > slot.low]
     if not held:
         return 0
+    if len(held) == 1:
+        [slot] = held
+        size = slot.high - slot.low
+        return max(0, size - logical_bytes.get(slot.value_id, size))
     data_end = {
         slot: slot.low + logical_bytes.get(slot.value_id, slot.high - slot.low)
         for slot in held

@@ -130,12 +130,7 @@ def memory_facts(
     placed = _Placed(assignment, keys)
     spaces: dict[int, _Space] = defaultdict(_Space)
     for allocation in assignment.allocations:
-        space = spaces[allocation.color]
-        found = _found(allocation, placed, last_step)
-        space.allocations.append(allocation)
-        space.temp += found.temp
-        space.other += found.other
-        space.conflicts += found.conflicts
+        spaces[allocation.color].add(allocation, placed, last_step)
     profiles: list[ColorProfile] = []
     timelines: list[Sequence[TimelineSegment]] = []
     for color, space in sorted(spaces.items()):
@@ -148,32 +143,27 @@ def memory_facts(
 
 @dataclass(slots=True)
 class _Space:
-    """The allocations of one memory space, and how they change its live bytes."""
+    """The allocations of one memory space, and how they change its live bytes.
+
+    `other` has the changes by all that are no temps, by step.
+    """
 
     allocations: list[Allocation] = field(default_factory=list)
     temp: list[Changes] = field(default_factory=list)
-    other: list[Changes] = field(default_factory=list)
+    other: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     conflicts: list[Conflict] = field(default_factory=list)
 
-
-class _Found(NamedTuple):
-    """How one allocation changes live bytes, and which of its values conflict."""
-
-    temp: list[Changes]
-    other: list[Changes]
-    conflicts: list[Conflict]
-
-
-def _found(allocation: Allocation, placed: _Placed, last_step: int) -> _Found:
-    kind = allocation_kind(allocation)
-    slots = placed.slots(allocation.allocation_id)
-    clashing = conflicts(allocation.allocation_id, slots)
-    if kind == "temp":
-        return _Found(live_changes(slots, not clashing), [], clashing)
-    if kind == "thread_local":
-        return _Found([], [], clashing)
-    changes = changes_of(_whole_changes(allocation.size_bytes, slots, last_step))
-    return _Found([], [changes], clashing)
+    def add(self, allocation: Allocation, placed: _Placed, last_step: int) -> None:
+        """Add an allocation and the conflicts of its values."""
+        kind = allocation_kind(allocation)
+        slots = placed.slots(allocation.allocation_id)
+        clashing = conflicts(allocation.allocation_id, slots)
+        self.allocations.append(allocation)
+        self.conflicts += clashing
+        if kind == "temp":
+            self.temp += live_changes(slots, not clashing)
+        elif kind != "thread_local":
+            _add_whole(self.other, allocation.size_bytes, slots, last_step)
 
 
 def _last_step(assignment: BufferAssignment) -> int:
@@ -315,7 +305,7 @@ def _timeline(color: int, space: _Space, last_step: int) -> Sequence[TimelineSeg
     """Return live bytes of a space from step 0 to the last, run-length encoded."""
     ends = Changes(np.array([0, last_step + 1]), np.zeros(2, np.int64))
     temp = summed([*space.temp, ends])
-    whole = summed([*space.temp, *space.other, ends])
+    whole = summed([*space.temp, changes_of(space.other), ends])
     live = np.cumsum(whole.sizes)
     temp_live = np.cumsum(temp.sizes)
     temp_live = temp_live[np.searchsorted(temp.steps, whole.steps, side="right") - 1]
@@ -329,9 +319,10 @@ def _timeline(color: int, space: _Space, last_step: int) -> Sequence[TimelineSeg
     return Packed(TimelineSegment, list(map(_packed, columns)))
 
 
-def _whole_changes(size: int, slots: Sequence[Slot], last_step: int) -> dict[int, int]:
+def _add_whole(
+    changes: dict[int, int], size: int, slots: Sequence[Slot], last_step: int
+) -> None:
     """Count an allocation whole while a value in it lives, or always if none does."""
-    changes: dict[int, int] = defaultdict(int)
     free_from = -1
     spans = sorted((slot.start, slot.end) for slot in slots)
     for start, end in spans or [(0, last_step)]:
@@ -342,7 +333,6 @@ def _whole_changes(size: int, slots: Sequence[Slot], last_step: int) -> dict[int
             changes[free_from] += size
             changes[end + 1] -= size
         free_from = max(free_from, end + 1)
-    return changes
 
 
 def _profile(

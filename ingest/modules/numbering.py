@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
-from itertools import compress, pairwise
+from itertools import compress, count, pairwise
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -48,11 +48,12 @@ class Numbers(dict[Value, int], Generic[Value]):
     def __init__(self, *nothing: Value) -> None:
         super().__init__(dict.fromkeys(nothing, NO_ID))
         self.values_by_number: list[Value] = []
+        self._next = count()
         self._keys = array("q")
 
     def __missing__(self, value: Value) -> int:
         """Assign `value` the next number."""
-        number = self[value] = len(self.values_by_number)
+        number = self[value] = next(self._next)
         self.values_by_number.append(value)
         return number
 
@@ -98,7 +99,9 @@ class Names(Numbers[str]):
             if at < len(self._packed_keys) and self._packed_keys[at] == key:
                 number = self[name] = int(self._packed_numbers[at])
                 return number
-        return super().__missing__(name)
+        number = self[name] = next(self._next)
+        self.values_by_number.append(name)
+        return number
 
     def numbers_of(self, values: Sequence[str]) -> Ints:
         """Return the number of each name."""
