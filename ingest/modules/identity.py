@@ -78,8 +78,10 @@ def companion_digest(data: bytes) -> bytes:
 
 
 def _without_places(data: bytes) -> bytes:
-    if b"source_" in data:
-        data = _FIRST_SOURCE.sub(b"{", _SOURCE.sub(b"", data))
+    if b" source_" in data:
+        data = _SOURCE.sub(b"", data)
+    if b"{source_" in data:
+        data = _FIRST_SOURCE.sub(b"{", data)
     if b"stack_frame_id" in data:
         data = _FIRST_FRAME_ID.sub(b"{", _FRAME_ID.sub(b"", data))
     if b", metadata={}" in data:

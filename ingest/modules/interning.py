@@ -49,19 +49,12 @@ _MAX_CHARACTERS = 64_000_000
 
 
 class KnownLines(dict[str, int]):
-    """The row of each known line; a new one is noted, and gets the next row."""
+    """The row of each known line; `new` are those of the last lines that were not."""
 
     def __init__(self) -> None:
         super().__init__()
         self.new: list[str] = []
-        self._next = 0
         self._characters = 0
-
-    def __missing__(self, line: str) -> int:
-        """Note a new line."""
-        row = self[line] = self._next + len(self.new)
-        self.new.append(line)
-        return row
 
     def forget(self) -> None:
         """Drop all lines."""
@@ -73,10 +66,11 @@ class KnownLines(dict[str, int]):
         """Return the row of each line; those of `new` lines count from `first` on."""
         if len(self) > _MAX_LINES or self._characters > _MAX_CHARACTERS:
             self.forget()
-        self.new, self._next = [], first
-        rows = np.fromiter(map(self.__getitem__, lines), np.int32, len(lines))
+        self.new = [line for line in dict.fromkeys(lines) if line not in self]
+        rows = range(first, first + len(self.new))
+        self.update(zip(self.new, rows, strict=True))
         self._characters += sum(map(len, self.new))
-        return rows
+        return np.fromiter(map(self.__getitem__, lines), np.int32, len(lines))
 
     def forget_new(self) -> None:
         """Drop the entries of the last lines."""
