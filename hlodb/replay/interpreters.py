@@ -95,31 +95,50 @@ def _environment(release: str, with_tpu: bool) -> Path:
     python = folder / "bin" / "python"
     done = folder / "complete"
     if not done.exists():
-        wanted = f"jax{'[tpu]' if with_tpu else ''}=={release}"
-        for command in _installing(folder, python, [wanted, f"jaxlib=={release}"]):
-            _run(command, release)
+        wanted = [f"jax{'[tpu]' if with_tpu else ''}=={release}", f"jaxlib=={release}"]
+        _install(folder, python, wanted, release)
         done.touch()
     return python
 
 
-def _installing(folder: Path, python: Path, wanted: list[str]) -> list[list[str]]:
+def _install(folder: Path, python: Path, wanted: Sequence[str], release: str) -> None:
+    """Install into a new environment, of the first Python that the release takes."""
+    said = []
+    for creating in _creating(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        pip = [str(python), "-m", "pip", "install", "-q"]
+        if uv := shutil.which("uv"):
+            pip = [uv, "pip", "install", "-q", "--python", str(python)]
+        problem = _run(creating) or _run([*pip, *wanted])
+        if not problem:
+            return
+        said.append(problem)
+    problems = "\n".join(dict.fromkeys(said))
+    raise UsageError(
+        f"JAX {release} could not be installed: {problems}\nInstall it in an"
+        " environment of yours, and pass --with PATH-TO-ITS-PYTHON"
+    )
+
+
+_COMMON = "3.12"
+"""Python for releases of JAX that the running one is too old or too new for."""
+
+
+def _creating(folder: Path) -> list[list[str]]:
+    """Return commands that make an environment, each with another Python."""
+    running = f"{sys.version_info.major}.{sys.version_info.minor}"
     if uv := shutil.which("uv"):
-        version = f"{sys.version_info.major}.{sys.version_info.minor}"
-        return [
-            [uv, "venv", "-q", "--allow-existing", "--python", version, str(folder)],
-            [uv, "pip", "install", "-q", "--python", str(python), *wanted],
-        ]
-    return [
-        [sys.executable, "-m", "venv", str(folder)],
-        [str(python), "-m", "pip", "install", "-q", *wanted],
-    ]
+        versions = dict.fromkeys((running, _COMMON))
+        return [[uv, "venv", "-q", "--python", one, str(folder)] for one in versions]
+    other = shutil.which(f"python{_COMMON}") if running != _COMMON else None
+    pythons = [sys.executable, *([other] if other else [])]
+    return [[one, "-m", "venv", str(folder)] for one in pythons]
 
 
-def _run(command: list[str], release: str) -> None:
+def _run(command: Sequence[str]) -> str:
+    """Return the end of what a command said where it failed, else nothing."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = done.stderr.strip()[-1_000:]
-        raise UsageError(
-            f"JAX {release} could not be installed: {last}\nInstall it in an"
-            " environment of yours, and pass --with PATH-TO-ITS-PYTHON"
-        )
+    if not done.returncode:
+        return ""
+    said = (done.stderr.strip() or done.stdout.strip())[-1_000:]
+    return said or f"exit code {done.returncode}"
