@@ -11,14 +11,15 @@ from typing import Literal
 import click
 
 from hlodb.commands.options import format_option, output_option, write_result
-from hlodb.errors import NothingToCompare
+from hlodb.errors import NothingToCompare, UsageError
 from hlodb.ingest.modules.identity import program_name
 from hlodb.ingest.sources.discover import RunSource, discover
+from hlodb.paths import fault_of
 from hlodb.queries.result import Row
 from hlodb.replay.compare import STATUS, summed_up
-from hlodb.replay.compile import Bounds, Edit
+from hlodb.replay.compile import ELEMENT_TYPES, Bounds, Edit
 from hlodb.replay.interpreters import find_interpreters
-from hlodb.replay.recover import recover
+from hlodb.replay.recover import dumped_after_passes, recover
 from hlodb.replay.replays import Recovered, planned, replay_run
 from hlodb.terminal.narration import narrate
 from hlodb.terminal.progress_bar import counting_bar
@@ -27,14 +28,54 @@ from hlodb.text import parse_size
 _FLAG = re.compile(r"(xla_\w+)=(.*)", re.DOTALL)
 
 
+_NUMBERS = re.compile(r"\d{1,6}(,\d{1,6})*")
+
+
+def _numbers(value: str) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(map(int, value.split(","))))
+
+
 def _donated(
     _: click.Context, __: click.Parameter, value: str | None
 ) -> tuple[int, ...] | Literal["auto"] | None:
     if value is None or value == "auto":
         return "auto" if value else None
-    if not re.fullmatch(r"\d{1,6}(,\d{1,6})*", value):
+    if not _NUMBERS.fullmatch(value):
         raise click.BadParameter(f"{value!r} is neither auto nor numbers as 0,3")
-    return tuple(map(int, value.split(",")))
+    return _numbers(value)
+
+
+def _dropped(
+    _: click.Context, __: click.Parameter, value: str | None
+) -> tuple[int, ...]:
+    if value is not None and not _NUMBERS.fullmatch(value):
+        raise click.BadParameter(f"{value!r} are no numbers as 0,3")
+    return _numbers(value) if value else ()
+
+
+def _narrowed(
+    _: click.Context, __: click.Parameter, values: Sequence[str]
+) -> tuple[tuple[str | tuple[int, ...], str], ...]:
+    found: list[tuple[str | tuple[int, ...], str]] = []
+    for value in values:
+        what, _separator, name = value.partition("=")
+        if name not in ELEMENT_TYPES or not (
+            what in ELEMENT_TYPES or _NUMBERS.fullmatch(what)
+        ):
+            types = ", ".join(ELEMENT_TYPES)
+            raise click.BadParameter(
+                f"{value!r} is neither TYPE=TYPE nor N,…=TYPE; types are {types}"
+            )
+        found.append((what if what in ELEMENT_TYPES else _numbers(what), name))
+    return tuple(found)
+
+
+def _module(_: click.Context, __: click.Parameter, value: Path | None) -> bytes | None:
+    if value is None:
+        return None
+    if fault := fault_of(value):
+        raise click.BadParameter(f"{value}: {fault}")
+    return value.read_bytes()
 
 
 def _flags(
@@ -85,6 +126,27 @@ def _size(_: click.Context, __: click.Parameter, value: str) -> int:
     help="Donate parameters, by number, or all that an output can take.",
 )
 @click.option(
+    "--narrow",
+    multiple=True,
+    metavar="TYPE=TYPE|N,…=TYPE",
+    callback=_narrowed,
+    help="Give all arrays of an element type, or parameters by number, another one,"
+    " such as f32=bf16 or 0,3=bf16; it changes what is computed.",
+)
+@click.option(
+    "--drop",
+    metavar="N,…",
+    callback=_dropped,
+    help="Leave these results out, by number, and what only they need.",
+)
+@click.option(
+    "--mlir",
+    metavar="FILE",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    callback=_module,
+    help="Compile this StableHLO in place of the program that --program names.",
+)
+@click.option(
     "--flag",
     "flags",
     multiple=True,
@@ -98,6 +160,12 @@ def _size(_: click.Context, __: click.Parameter, value: str) -> int:
     metavar="SLICE",
     callback=_topology,
     help="Compile for these TPUs, such as v6e:2x2; needs libtpu, and no TPU.",
+)
+@click.option(
+    "--passes",
+    "with_passes",
+    is_flag=True,
+    help="Dump the program after every pass that changes it.",
 )
 @click.option(
     "--jobs",
@@ -129,8 +197,12 @@ def command(
     program: str | None,
     names: tuple[str, ...],
     donate: tuple[int, ...] | Literal["auto"] | None,
+    narrow: tuple[tuple[str | tuple[int, ...], str], ...],
+    drop: tuple[int, ...],
+    mlir: bytes | None,
     flags: dict[str, str],
     topology: str | None,
+    with_passes: bool,
     jobs: int,
     timeout: float,
     memory: int,
@@ -142,10 +214,10 @@ def command(
     A dump holds what XLA was given. Each program is compiled as it is, in a process of
     its own, and the bytes of every memory space are compared with the dump: exact or
     inexact. Then it is compiled with other releases (further --with) or with an edit
-    (--donate, --flag, --device), and compared with its unchanged replay. Programs are
-    compiled, never run. DIR/RUN.unchanged, DIR/RUN.jaxlib-X and DIR/RUN.edited are
-    dumps as any other. Exit code 3: a program could not be compiled. Exit code 4: the
-    dumps hold no program that can be.
+    (--donate, --narrow, --drop, --mlir, --flag, --device), and compared with its
+    unchanged replay. Programs are compiled, never run. DIR/RUN.unchanged,
+    DIR/RUN.jaxlib-X and DIR/RUN.edited are dumps as any other. Exit code 3: a program
+    could not be compiled. Exit code 4: the dumps hold no program that can be.
 
     \b
     hlodb replay /tmp/xla_dump --out replayed
@@ -153,10 +225,12 @@ def command(
     hlodb replay /tmp/xla_dump --out donated --program jit_step --donate auto
     hlodb replay v5e_dump --out v6e --with ~/tpu/bin/python --device v6e:2x2
     """
-    edit = Edit(donate, flags, topology)
-    runs = [_recovered(source, program) for source in discover(paths)]
+    edit = Edit(mlir, narrow, drop, donate, flags, topology)
+    runs = [_recovered(source, program, with_passes) for source in discover(paths)]
     if not any(run.programs for run in runs):
         raise NothingToCompare(_nothing(runs, program))
+    if mlir is not None and sum(len(run.programs) for run in runs) != 1:
+        raise UsageError(_not_one(runs))
     needs_tpu = topology is not None or any(
         one.topology is not None for run in runs for one in run.programs
     )
@@ -174,12 +248,23 @@ def command(
     return 3 if any(row[STATUS] == "failed" for row in rows) else 0
 
 
-def _recovered(source: RunSource, program: str | None) -> Recovered:
+def _recovered(source: RunSource, program: str | None, with_passes: bool) -> Recovered:
     programs, lost = recover(source)
+    if with_passes:
+        programs = [dumped_after_passes(one) for one in programs]
     if program is not None:
         programs = [one for one in programs if program_name(one.key.name) == program]
         lost = [one for one in lost if program_name(one.key.name) == program]
     return Recovered(source, programs, lost)
+
+
+def _not_one(runs: Sequence[Recovered]) -> str:
+    """Return why --mlir cannot tell which program to replace."""
+    names = [program_name(one.key.name) for run in runs for one in run.programs]
+    return (
+        f"--mlir replaces one program, and there are {len(names)}: pass --program, such"
+        f" as {names[0]}, and a dump that holds it once"
+    )
 
 
 def _nothing(runs: Sequence[Recovered], program: str | None) -> str:

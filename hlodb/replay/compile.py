@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple
@@ -27,13 +27,25 @@ from hlodb.text import human_bytes
 WORKER = Path(__file__).with_name("worker.py")
 
 
+ELEMENT_TYPES = (
+    *("f64", "f32", "bf16", "f16", "f8e4m3fn", "f8e5m2"),
+    *("s64", "s32", "s16", "s8", "u64", "u32", "u16", "u8"),
+)
+"""Types that the worker can give to arrays."""
+
+
 @dataclass(frozen=True, slots=True)
 class Edit:
     """What is changed before a program is compiled: nothing by default.
 
+    `mlir` is StableHLO to compile instead. `narrow` has pairs of an element type, or
+    numbers of parameters, and the type that they get. `drop` are results to leave out.
     `donate` are parameters to donate, or `auto` for all that an output can take.
     """
 
+    mlir: bytes | None = None
+    narrow: tuple[tuple[str | tuple[int, ...], str], ...] = ()
+    drop: tuple[int, ...] = ()
     donate: tuple[int, ...] | Literal["auto"] | None = None
     flags: Mapping[str, str] = field(default_factory=dict)
     topology: str | None = None
@@ -71,6 +83,8 @@ def compile_all(
     progress: Callable[[str], None] | None = None,
 ) -> list[Compiled]:
     """Compile programs, and let XLA dump each below `folder`; give them in order."""
+    if edit.mlir is not None:
+        programs = [_with_module(program, edit.mlir) for program in programs]
     running: set[subprocess.Popen[bytes]] = set()
 
     def one(program: Program) -> Compiled:
@@ -87,6 +101,11 @@ def compile_all(
             for process in list(running):
                 _kill(process)
             raise
+
+
+def _with_module(program: Program, mlir: bytes) -> Program:
+    """Return a program with another module, which has its own donations."""
+    return replace(program, form="mlir", data=mlir, aliases=(), donors=(), notes=())
 
 
 def _compile(
@@ -144,6 +163,8 @@ def _job(
         "required_flags": list(edit.flags),
         "aliases": program.aliases,
         "donors": program.donors,
+        "narrow": edit.narrow,
+        "drop": edit.drop,
         "donate": edit.donate,
         "memory_bytes": bounds.memory_bytes,
     }

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -447,7 +447,16 @@ def _dump_flags(one: _Found) -> Iterator[str]:
     if "hlo_proto" in one.kinds:
         yield "--xla_dump_hlo_as_proto"
     if "pass" in one.stages:
-        yield "--xla_dump_hlo_pass_re=.*"
+        yield _AFTER_PASSES
+
+
+_AFTER_PASSES = "--xla_dump_hlo_pass_re=.*"
+
+
+def dumped_after_passes(program: Program) -> Program:
+    """Return a program that asks XLA for a dump after every pass that changes it."""
+    flags = dict.fromkeys((*program.dump_flags, _AFTER_PASSES))
+    return replace(program, dump_flags=tuple(flags))
 
 
 def _safe(part: str) -> str:

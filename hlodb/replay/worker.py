@@ -11,6 +11,7 @@ import json
 import re
 import resource
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -55,12 +56,20 @@ def _compile(job: dict[str, Any], source: Path, notes: list[str]) -> None:
 
     count = job["replicas"] * job["partitions"]
     devices = _devices(jax, job["topology"], count)
-    with mlir.make_ir_context():
+    with mlir.make_ir_context(), ir.Location.unknown():
         module = ir.Module.parse(_stable_hlo(source))
         if job["aliases"] or job["donors"]:
             _restore_aliases(ir, module, job["aliases"], job["donors"])
+        for what, name in job["narrow"]:
+            if isinstance(what, str):
+                notes.append(_narrow(ir, module, what, name))
+            else:
+                notes.append(_narrow_parameters(ir, module, what, name))
+        if job["drop"]:
+            notes.append(_drop(ir, module, job["drop"]))
         if job["donate"] is not None:
             notes.append(_donate(ir, module, job["donate"], job["partitions"]))
+        module.operation.verify()
         assignment = np.array([device.id for device in devices])
         while True:
             options = compiler.get_compile_options(
@@ -179,16 +188,13 @@ def _donate(ir: Any, module: Any, wanted: list[int] | str, partitions: int) -> s
     """
     main = _main(module)
     marks = _marks(ir, main)
-    inputs = [str(one) for one in main.type.inputs]
-    outputs = [str(one) for one in main.type.results]
+    inputs, outputs = ([str(one) for one in side] for side in _sides(main))
     taken = {_value(ir, mark[_ALIAS]) for mark in marks if _ALIAS in mark}
     free = [n for n, m in enumerate(marks) if _ALIAS not in m and _DONOR not in m]
     if isinstance(wanted, str):
         chosen = list(free)
-    elif beyond := [number for number in wanted if number >= len(inputs)]:
-        last = len(inputs) - 1
-        raise ValueError(f"no parameter {beyond[0]} to donate: the last is {last}")
     else:
+        _refuse_beyond(wanted, len(inputs), "parameter")
         chosen = [number for number in wanted if number in free]
     donated = []
     for place, type_ in enumerate(outputs):
@@ -207,8 +213,7 @@ def _donate(ir: Any, module: Any, wanted: list[int] | str, partitions: int) -> s
         return "nothing donated: this release makes one tuple of all outputs"
     if not donated:
         return "nothing donated: no free parameter has the type of a free output"
-    named = ", ".join(map(str, sorted(donated)))
-    return f"donated parameter{'s' if len(donated) > 1 else ''} {named}"
+    return f"donated {_listed('parameter', donated)}"
 
 
 _ALIAS, _DONOR = "tf.aliasing_output", "jax.buffer_donor"
@@ -242,6 +247,293 @@ def _number(ir: Any, number: int) -> Any:
 
 def _value(ir: Any, number: Any) -> int:
     return int(ir.IntegerAttr(number).value)
+
+
+_ELEMENTS = {
+    "f64": "f64",
+    "f32": "f32",
+    "bf16": "bf16",
+    "f16": "f16",
+    "f8e4m3fn": "f8E4M3FN",
+    "f8e5m2": "f8E5M2",
+    "s64": "i64",
+    "s32": "i32",
+    "s16": "i16",
+    "s8": "i8",
+    "u64": "ui64",
+    "u32": "ui32",
+    "u16": "ui16",
+    "u8": "ui8",
+}
+"""Element type of HLO → its name in MLIR."""
+
+_ARRAYS = {
+    "bf16": "bfloat16",
+    "f8e4m3fn": "float8_e4m3fn",
+    "f8e5m2": "float8_e5m2",
+}
+"""Element types that NumPy has from JAX."""
+
+_FIXED = re.compile(
+    r"\w+\.(bitcast_convert|fft|uniform_\w+|infeed|outfeed|send|recv|get_tuple_element)"
+)
+"""Operations whose types follow from something other than their operands."""
+
+_MARKERS = (
+    "Sharding",
+    "SPMDFullToShardShape",
+    "SPMDShardToFullShape",
+    "annotate_device_placement",
+    "LayoutConstraint",
+    "MoveToHost",
+    "MoveToDevice",
+)
+"""Custom calls that return what they are given."""
+
+
+def _narrow(ir: Any, module: Any, what: str, name: str) -> str:
+    """Give all arrays of one element type another; return what keeps the old one.
+
+    Operations that cannot have it are computed in the old type, between conversions.
+    """
+    old, new = (ir.Type.parse(_ELEMENTS[one]) for one in (what, name))
+    operations = list(_operations(module.operation))
+    values = [value for one in operations for value in _own_values(one)]
+    if not any(_is_array(ir, value.type, old) for value in values):
+        raise ValueError(f"the program has no array of {what}")
+    fixed = [one for one in operations if _keeps_types(ir, one, old)]
+    given = [
+        (one, [_is_array(ir, operand.type, old) for operand in one.operands])
+        for one in fixed
+    ]
+    wide = [r for one in fixed for r in one.results if _is_array(ir, r.type, old)]
+    for one in operations:
+        if one not in fixed:
+            _retype(ir, one, old, new, name)
+    for one, are_wide in given:
+        for place, is_wide in enumerate(are_wide):
+            if is_wide:
+                narrow = one.operands[place]
+                again = _converted(ir, narrow, old, ir.InsertionPoint(one))
+                one.operands[place] = again.result
+    for value in wide:
+        _convert_uses(ir, value, new)
+    for one in operations:
+        if "function_type" in one.attributes:
+            _renew_function_type(ir, one)
+    counts: dict[str, int] = {}
+    for one, are_wide in given:
+        if any(are_wide) or any(_is_array(ir, r.type, old) for r in one.results):
+            counts[_named(one)] = counts.get(_named(one), 0) + 1
+    listed = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
+    kept = f"; still {what}: {listed}" if listed else ""
+    return f"{what} narrowed to {name}, which changes what is computed{kept}"
+
+
+def _operations(operation: Any) -> Iterator[Any]:
+    """Yield an operation and all that are in it."""
+    yield operation
+    for region in operation.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                yield from _operations(inner.operation)
+
+
+def _own_values(operation: Any) -> Iterator[Any]:
+    """Yield the results of an operation and the arguments of its blocks."""
+    yield from operation.results
+    for region in operation.regions:
+        for block in region.blocks:
+            yield from block.arguments
+
+
+def _is_array(ir: Any, type_: Any, element: Any) -> bool:
+    return isinstance(type_, ir.RankedTensorType) and type_.element_type == element
+
+
+def _keeps_types(ir: Any, operation: Any, old: Any) -> bool:
+    """Whether an operation has to keep its types."""
+    if operation.name == "stablehlo.constant":
+        return not isinstance(operation.attributes["value"], ir.DenseElementsAttr)
+    if operation.name == "stablehlo.custom_call":
+        return _target(operation) not in _MARKERS
+    if _FIXED.fullmatch(operation.name) or "algorithm" in operation.attributes:
+        return True
+    arrays = [
+        value.type.element_type
+        for value in (*operation.operands, *operation.results)
+        if isinstance(value.type, ir.RankedTensorType)
+    ]
+    parts = {str(one.element_type) for one in arrays if isinstance(one, ir.ComplexType)}
+    return str(old) in parts and any(one == old for one in arrays)
+
+
+def _target(operation: Any) -> str:
+    return str(operation.attributes["call_target_name"].value)
+
+
+def _named(operation: Any) -> str:
+    if operation.name == "stablehlo.custom_call":
+        return f"custom call of {_target(operation)}"
+    return str(operation.name).partition(".")[2]
+
+
+def _retype(ir: Any, operation: Any, old: Any, new: Any, name: str) -> None:
+    if operation.name == "stablehlo.constant":
+        value = operation.attributes["value"]
+        if _is_array(ir, value.type, old):
+            operation.attributes["value"] = _constant(ir, value, new, name)
+    for value in _own_values(operation):
+        if _is_array(ir, value.type, old):
+            value.set_type(_with_element(ir, value.type, new))
+
+
+def _with_element(ir: Any, type_: Any, element: Any) -> Any:
+    return ir.RankedTensorType.get(type_.shape, element, type_.encoding)
+
+
+def _constant(ir: Any, value: Any, element: Any, name: str) -> Any:
+    """Return a constant with another element type."""
+    import jax.numpy as jnp
+    import numpy as np
+
+    type_ = _with_element(ir, value.type, element)
+    array = np.array(value.get_splat_value().value if value.is_splat else value)
+    plain = {"s": "int", "u": "uint", "f": "float"}[name[0]] if name[0] in "suf" else ""
+    with np.errstate(over="ignore"):
+        array = array.astype(jnp.dtype(_ARRAYS.get(name) or f"{plain}{name[1:]}"))
+    if value.is_splat and name[0] in "su":
+        one = ir.IntegerAttr.get(element, int(array))
+        return ir.DenseElementsAttr.get_splat(type_, one)
+    if value.is_splat:
+        one = ir.FloatAttr.get(element, float(array))
+        return ir.DenseElementsAttr.get_splat(type_, one)
+    if name in _ARRAYS:
+        array = array.view(f"uint{8 * array.itemsize}")
+    return ir.DenseElementsAttr.get(
+        np.ascontiguousarray(array), type=element, shape=type_.shape
+    )
+
+
+def _converted(ir: Any, value: Any, element: Any, place: Any) -> Any:
+    """Return a new operation that converts a value."""
+    return ir.Operation.create(
+        "stablehlo.convert",
+        results=[_with_element(ir, value.type, element)],
+        operands=[value],
+        ip=place,
+    )
+
+
+def _convert_uses(ir: Any, value: Any, element: Any) -> None:
+    """Let all users of a result read it in another element type."""
+    made = value.owner.operation
+    again = _converted(ir, value, element, ir.InsertionPoint(made))
+    again.move_after(made)
+    value.replace_all_uses_except(again.result, again)
+
+
+def _renew_function_type(ir: Any, function: Any) -> None:
+    """Make the type of a function that of its parameters and results."""
+    if not function.regions or not function.regions[0].blocks:
+        return
+    block = function.regions[0].blocks[0]
+    inputs = [argument.type for argument in block.arguments]
+    results = [operand.type for operand in _return(block).operands]
+    type_ = ir.FunctionType.get(inputs, results)
+    function.attributes["function_type"] = ir.TypeAttr.get(type_)
+
+
+def _return(block: Any) -> Any:
+    *_, last = block.operations
+    return last.operation
+
+
+def _narrow_parameters(ir: Any, module: Any, numbers: list[int], name: str) -> str:
+    """Give parameters another element type, and results that take their place."""
+    main = _main(module)
+    element = ir.Type.parse(_ELEMENTS[name])
+    block = main.regions[0].blocks[0]
+    end = _return(block)
+    _refuse_beyond(numbers, len(block.arguments), "parameter")
+    partners = _partners(ir, main)
+    results = []
+    for number in numbers:
+        argument = block.arguments[number]
+        wide = argument.type.element_type
+        argument.set_type(_with_element(ir, argument.type, element))
+        place = ir.InsertionPoint.at_block_begin(block)
+        again = _converted(ir, argument, wide, place)
+        argument.replace_all_uses_except(again.result, again)
+        if (result := partners.get(number)) is not None:
+            value = end.operands[result]
+            narrow = _converted(ir, value, element, ir.InsertionPoint(end))
+            end.operands[result] = narrow.result
+            results.append(result)
+    _renew_function_type(ir, main.operation)
+    said = f"narrowed to {name}: {_listed('parameter', numbers)}"
+    return f"{said}, {_listed('result', results)}" if results else said
+
+
+def _partners(ir: Any, main: Any) -> dict[int, int]:
+    """Return the result that updates each parameter.
+
+    That is the one that takes its buffer. Where none is marked, and there are as many
+    parameters of a type as results, those in the same place among them.
+    """
+    marks = _marks(ir, main)
+    found = {n: _value(ir, m[_ALIAS]) for n, m in enumerate(marks) if _ALIAS in m}
+    inputs, outputs = ([str(t) for t in side] for side in _sides(main))
+    for type_ in set(inputs):
+        of_type = [n for n, t in enumerate(inputs) if t == type_ and n not in found]
+        taken = set(found.values())
+        free = [n for n, t in enumerate(outputs) if t == type_ and n not in taken]
+        if len(of_type) == len(free):
+            found.update(zip(of_type, free, strict=True))
+    return found
+
+
+def _sides(main: Any) -> tuple[list[Any], list[Any]]:
+    return list(main.type.inputs), list(main.type.results)
+
+
+def _drop(ir: Any, module: Any, numbers: list[int]) -> str:
+    """Leave results of the program out; what only they need is not computed."""
+    main = _main(module)
+    end = _return(main.regions[0].blocks[0])
+    count = len(end.operands)
+    _refuse_beyond(numbers, count, "result")
+    kept = [n for n in range(count) if n not in numbers]
+    ir.Operation.create(
+        end.name,
+        operands=[end.operands[n] for n in kept],
+        ip=ir.InsertionPoint(end),
+    )
+    end.erase()
+    if "res_attrs" in main.attributes:
+        attributes = ir.ArrayAttr(main.attributes["res_attrs"])
+        again = ir.ArrayAttr.get([attributes[n] for n in kept])
+        main.attributes["res_attrs"] = again
+    marks = _marks(ir, main)
+    for mark in marks:
+        if _ALIAS not in mark:
+            continue
+        taken = _value(ir, mark.pop(_ALIAS))
+        if taken in kept:
+            mark[_ALIAS] = _number(ir, kept.index(taken))
+    _set_marks(ir, main, marks)
+    _renew_function_type(ir, main.operation)
+    return f"left out: {_listed('result', numbers)}"
+
+
+def _refuse_beyond(numbers: list[int], count: int, what: str) -> None:
+    if beyond := [number for number in numbers if number >= count]:
+        raise ValueError(f"no {what} {beyond[0]}: the last is {count - 1}")
+
+
+def _listed(what: str, numbers: Iterable[int]) -> str:
+    ordered = sorted(numbers)
+    return f"{what}{'s' * (len(ordered) > 1)} {', '.join(map(str, ordered))}"
 
 
 if __name__ == "__main__":
