@@ -274,19 +274,12 @@ _ARRAYS = {
 }
 """Element types that NumPy has from JAX."""
 
-_FIXED = re.compile(
-    r"\w+\.(bitcast_convert|fft|uniform_\w+|infeed|outfeed|send|recv|get_tuple_element)"
-)
+_FIXED = re.compile(r"\w+\.(bitcast_convert|fft|uniform_\w+|infeed|outfeed|send|recv)")
 """Operations whose types follow from something other than their operands."""
 
-_MARKERS = (
-    "Sharding",
-    "SPMDFullToShardShape",
-    "SPMDShardToFullShape",
-    "annotate_device_placement",
-    "LayoutConstraint",
-    "MoveToHost",
-    "MoveToDevice",
+_MARKERS = re.compile(
+    r"Sharding|SPMD\w+|xla\.sdy\.\w+|annotate_device_placement|LayoutConstraint"
+    r"|MoveTo\w+"
 )
 """Custom calls that return what they are given."""
 
@@ -299,9 +292,12 @@ def _narrow(ir: Any, module: Any, what: str, name: str) -> str:
     old, new = (ir.Type.parse(_ELEMENTS[one]) for one in (what, name))
     operations = list(_operations(module.operation))
     values = [value for one in operations for value in _own_values(one)]
-    if not any(_is_array(ir, value.type, old) for value in values):
-        raise ValueError(f"the program has no array of {what}")
-    fixed = [one for one in operations if _keeps_types(ir, one, old)]
+    if not any(_has(ir, value.type, old) for value in values):
+        return f"there is no array of {what} to narrow"
+    fixed: list[Any] = []
+    for one in operations:
+        if _keeps_types(ir, one, old, fixed):
+            fixed.append(one)
     given = [
         (one, [_is_array(ir, operand.type, old) for operand in one.operands])
         for one in fixed
@@ -323,7 +319,7 @@ def _narrow(ir: Any, module: Any, what: str, name: str) -> str:
             _renew_function_type(ir, one)
     counts: dict[str, int] = {}
     for one, are_wide in given:
-        if any(are_wide) or any(_is_array(ir, r.type, old) for r in one.results):
+        if any(are_wide) or any(_has(ir, r.type, old) for r in one.results):
             counts[_named(one)] = counts.get(_named(one), 0) + 1
     listed = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
     kept = f"; still {what}: {listed}" if listed else ""
@@ -351,12 +347,22 @@ def _is_array(ir: Any, type_: Any, element: Any) -> bool:
     return isinstance(type_, ir.RankedTensorType) and type_.element_type == element
 
 
-def _keeps_types(ir: Any, operation: Any, old: Any) -> bool:
-    """Whether an operation has to keep its types."""
+def _has(ir: Any, type_: Any, element: Any) -> bool:
+    """Whether a type is an array of an element type, or a tuple with one."""
+    if isinstance(type_, ir.TupleType):
+        parts = [type_.get_type(n) for n in range(type_.num_types)]
+        return any(_has(ir, part, element) for part in parts)
+    return _is_array(ir, type_, element)
+
+
+def _keeps_types(ir: Any, operation: Any, old: Any, fixed: list[Any]) -> bool:
+    """Whether an operation has to keep its types; `fixed` are earlier ones that do."""
+    if operation.name.endswith(".get_tuple_element"):
+        return operation.operands[0].owner in fixed
     if operation.name == "stablehlo.constant":
         return not isinstance(operation.attributes["value"], ir.DenseElementsAttr)
     if operation.name == "stablehlo.custom_call":
-        return _target(operation) not in _MARKERS
+        return _MARKERS.fullmatch(_target(operation)) is None
     if _FIXED.fullmatch(operation.name) or "algorithm" in operation.attributes:
         return True
     arrays = [
@@ -384,8 +390,16 @@ def _retype(ir: Any, operation: Any, old: Any, new: Any, name: str) -> None:
         if _is_array(ir, value.type, old):
             operation.attributes["value"] = _constant(ir, value, new, name)
     for value in _own_values(operation):
-        if _is_array(ir, value.type, old):
-            value.set_type(_with_element(ir, value.type, new))
+        if _has(ir, value.type, old):
+            value.set_type(_replaced(ir, value.type, old, new))
+
+
+def _replaced(ir: Any, type_: Any, old: Any, new: Any) -> Any:
+    """Return a type with another element type wherever it has the old one."""
+    if isinstance(type_, ir.TupleType):
+        parts = [type_.get_type(n) for n in range(type_.num_types)]
+        return ir.TupleType.get_tuple([_replaced(ir, p, old, new) for p in parts])
+    return _with_element(ir, type_, new) if _is_array(ir, type_, old) else type_
 
 
 def _with_element(ir: Any, type_: Any, element: Any) -> Any:

@@ -4,11 +4,14 @@
 
 Each compiler dumps programs and compiles the dumps again, as well as those of its
 release in examples/dumps. A program that the next release compiles again is compared
-with its source compiled by that release. docs/reference/replay.md gets the tables.
+with its source compiled by that release. Rows are kept as soon as they are measured,
+in place of those of the same compilers; rows of other compilers stay.
+docs/reference/replay.md gets the tables.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections import Counter
@@ -46,18 +49,40 @@ def main() -> None:
         sys.exit(f"name interpreters that have JAX: {VARIABLE}=PYTHON:jaxlib==0.10.2:…")
     with TemporaryDirectory(prefix="hlodb-exactness-") as folder:
         home = Path(folder)
-        exact, forecasts = [], []
         for platform in ("cpu", "tpu"):
             able = [i for i in found if platform == "cpu" or "libtpu" in i.versions]
             for one in able:
                 for row in exactness(one, platform, home):
-                    exact.append(row)
-                    print(row, flush=True)
+                    keep("exactness", row)
             for old, new in pairwise(able):
-                forecasts.append(forecast(old, new, platform, home))
-                print(forecasts[-1], flush=True)
-    write_figures("replay", {"exactness": exact, "forecasts": forecasts})
+                for row in forecasts(old, new, platform, home):
+                    keep("forecasts", row)
+
+
+_KEYS = {
+    "exactness": ("platform", "compiler", "dumps", "taken_from"),
+    "forecasts": ("platform", "from", "to", "taken_from"),
+}
+"""Columns that name a row of figures."""
+
+
+def keep(what: str, row: Mapping[str, Any]) -> None:
+    """Put a row into the figures, in place of an earlier one, and renew the page."""
+    print(row, flush=True)
+    figures = read_figures("replay")
+    key = [row[name] for name in _KEYS[what]]
+    others = [r for r in figures[what] if [r.get(n) for n in _KEYS[what]] != key]
+    figures[what] = sorted([*others, row], key=_order)
+    write_figures("replay", figures)
     renew()
+
+
+def _order(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the sort key: platform, releases, origin of the dumps, way to a program."""
+    names = [row.get("compiler") or row["from"], row.get("to") or ""]
+    versions = [[int(part) for part in re.findall(r"\d+", name)] for name in names]
+    own_first = row.get("dumps", "") != "own programs"
+    return row["platform"], versions, own_first, row["taken_from"]
 
 
 def renew() -> None:
@@ -70,14 +95,8 @@ def exactness(
     interpreter: Interpreter, platform: str, home: Path
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for the dumps of a release, and for each way to the program."""
-    fresh = _fresh(interpreter, platform, home)
-    yield _row(interpreter, platform, fresh, home / "again", "own programs")
-    if not list(fresh.rglob("module.mlir")):
-        yield from _kept(interpreter, platform, home)
-        return
-    bare = home / f"bare-{platform}-{interpreter.label}"
-    shutil.copytree(fresh, bare, ignore=shutil.ignore_patterns("module.mlir"))
-    yield _row(interpreter, platform, bare, home / "again", "own programs")
+    for dump in _ways(interpreter, platform, home):
+        yield _row(interpreter, platform, dump, home / "again", "own programs")
     yield from _kept(interpreter, platform, home)
 
 
@@ -97,6 +116,17 @@ def _fresh(interpreter: Interpreter, platform: str, home: Path) -> Path:
     if not folder.exists():
         dump_of(interpreter, folder, PROGRAMS, f"--{platform}", *ALL)
     return folder
+
+
+def _ways(interpreter: Interpreter, platform: str, home: Path) -> list[Path]:
+    """Return dumps of the programs: with module.mlir, if there is any, and without."""
+    fresh = _fresh(interpreter, platform, home)
+    if not list(fresh.rglob("module.mlir")):
+        return [fresh]
+    bare = home / f"bare-{platform}-{interpreter.label}"
+    if not bare.exists():
+        shutil.copytree(fresh, bare, ignore=shutil.ignore_patterns("module.mlir"))
+    return [fresh, bare]
 
 
 def _row(
@@ -140,17 +170,30 @@ def _why(row: Mapping[str, Any]) -> str:
     return f"{row['program']}: {row['status']}, {row['note'][:200]}"
 
 
-def forecast(
+def forecasts(
     old: Interpreter, new: Interpreter, platform: str, home: Path
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each way to the programs of a pair of releases."""
+    for dump in _ways(old, platform, home):
+        with TemporaryDirectory(dir=home) as folder:
+            yield _forecast(old, new, platform, dump, home, Path(folder))
+
+
+def _forecast(
+    old: Interpreter,
+    new: Interpreter,
+    platform: str,
+    dump: Path,
+    home: Path,
+    scratch: Path,
 ) -> dict[str, Any]:
     """Compare dumps of `old`, compiled by `new`, with the source compiled by `new`."""
-    [source] = discover([str(_fresh(old, platform, home))])
+    [source] = discover([str(dump)])
     [truth] = discover([str(_fresh(new, platform, home))])
     programs, _ = recover(source)
-    out = home / "forecast"
-    shutil.rmtree(out, ignore_errors=True)
+    out = scratch / "forecast"
     done = Measured("new", out, compile_all(programs, new, UNCHANGED, out))
-    warehouses = [home / f"{platform}-{old.label}-{n}.duckdb" for n in range(3)]
+    warehouses = [scratch / f"{number}.duckdb" for number in range(3)]
     before = _by_name(read_original(source, warehouses[0]))
     foretold = _by_name(read_replay(done, warehouses[1]))
     after = _by_name(read_original(truth, warehouses[2]))
@@ -163,14 +206,34 @@ def forecast(
         "platform": platform,
         "from": _compiler(old, platform),
         "to": _compiler(new, platform),
+        "taken_from": sorted({SOURCES[one.form] for one in programs}),
         "programs": len(names),
         "changed": sum(old_sizes[name] != new_sizes[name] for name in names),
         "equal": sum(
             _sizes(foretold.get(name)) == _sizes(after[name]) for name in names
         ),
-        "others": [n[0] for n in names if sizes[n] != new_sizes[n]],
+        "others": [
+            _distance(name[0], sizes[name], new_sizes[name])
+            for name in names
+            if sizes[name] != new_sizes[name]
+        ],
         "input_changed": _input_changed(warehouses[0], warehouses[2]),
     }
+
+
+def _distance(
+    name: str, found: Mapping[str, tuple[int, ...]], true: Mapping[str, tuple[int, ...]]
+) -> str:
+    """Say how far reserved bytes are from those of the source."""
+    if not found:
+        return f"{name}: not compiled"
+    spaces = [s for s in sorted({*found, *true}) if found.get(s) != true.get(s)]
+    none = (0,)
+    said = [
+        f"{found.get(space, none)[0] - true.get(space, none)[0]:+,} B in {space}"
+        for space in spaces
+    ]
+    return f"{name}: {', '.join(said)}"
 
 
 def _sizes(memory: Memory | None) -> dict[str, tuple[int, ...]]:
@@ -215,7 +278,7 @@ def tables() -> dict[str, str]:
     ]  # fmt: skip
     forecasts = [
         (
-            row["from"], row["to"], str(row["changed"]),
+            row["from"], row["to"], ", ".join(row["taken_from"]), str(row["changed"]),
             f"{row['equal']} of {row['programs']}", ", ".join(row["others"]),
             ", ".join(row["input_changed"]),
         )
@@ -227,7 +290,7 @@ def tables() -> dict[str, str]:
         ),
         "forecasts": _table(
             (
-                "dumped by", "compiled again by", "programs that change",
+                "dumped by", "compiled again by", "taken from", "programs that change",
                 "replays equal to the source", "others", "JAX changed the module of",
             ),
             forecasts,

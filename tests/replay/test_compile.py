@@ -75,7 +75,12 @@ def test_the_users_flags_do_not_reach_the_compiler(
         build_options={"use_shardy_partitioner": True},
         dump_flags=("--xla_dump_hlo_as_text",),
     )  # fmt: skip
-    edit = Edit((1,), {"xla_b": "3", "xla_c": "4"})
+    edit = Edit(
+        narrow=(("f32", "bf16"),),
+        drop=(4,),
+        donate=(1,),
+        flags={"xla_b": "3", "xla_c": "4"},
+    )
     [done] = compile_all([one], Interpreter(python, {}), edit, tmp_path / "out")
     assert done.notes == ("a note",)
     [job] = jobs(python)
@@ -99,6 +104,8 @@ def test_the_users_flags_do_not_reach_the_compiler(
         "required_flags": ["xla_b", "xla_c"],
         "aliases": [[0, 1]],
         "donors": [2],
+        "narrow": [["f32", "bf16"]],
+        "drop": [4],
         "donate": [1],
         "memory_bytes": 16 << 30,
     }
