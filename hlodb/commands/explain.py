@@ -184,14 +184,14 @@ def _measured(
     # Loaded when asked for: it starts compilers.
     from hlodb.replay.interpreters import find_interpreters
     from hlodb.replay.recover import recover
-    from hlodb.replay.remedies import EDITS, measure
+    from hlodb.replay.remedies import edit_of, measure
 
     sources = {source.name: source for source in _sources(paths)}
     measured = []
     for overview in overviews:
         remedies = overview.answers["remedies"]
         source = sources.get(overview.run.name)
-        if source is not None and any(row["rule_id"] in EDITS for row in remedies):
+        if source is not None and any(map(edit_of, remedies)):
             recovered, _ = recover(source)
             is_tpu = any(one.topology is not None for one in recovered)
             [interpreter] = find_interpreters(

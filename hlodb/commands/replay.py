@@ -45,7 +45,7 @@ def _donated(
     return _numbers(value)
 
 
-def _dropped(
+def _listed(
     _: click.Context, __: click.Parameter, value: str | None
 ) -> tuple[int, ...]:
     if value is not None and not _NUMBERS.fullmatch(value):
@@ -134,9 +134,15 @@ def _size(_: click.Context, __: click.Parameter, value: str) -> int:
     " such as f32=bf16 or 0,3=bf16; it changes what is computed.",
 )
 @click.option(
+    "--shard",
+    metavar="N,…",
+    callback=_listed,
+    help="Divide these parameters over all partitions, by number.",
+)
+@click.option(
     "--drop",
     metavar="N,…",
-    callback=_dropped,
+    callback=_listed,
     help="Leave these results out, by number, and what only they need.",
 )
 @click.option(
@@ -198,6 +204,7 @@ def command(
     names: tuple[str, ...],
     donate: tuple[int, ...] | Literal["auto"] | None,
     narrow: tuple[tuple[str | tuple[int, ...], str], ...],
+    shard: tuple[int, ...],
     drop: tuple[int, ...],
     mlir: bytes | None,
     flags: dict[str, str],
@@ -214,8 +221,8 @@ def command(
     A dump holds what XLA was given. Each program is compiled as it is, in a process of
     its own, and the bytes of every memory space are compared with the dump: exact or
     inexact. Then it is compiled with other releases (further --with) or with an edit
-    (--donate, --narrow, --drop, --mlir, --flag, --device), and compared with its
-    unchanged replay. Programs are compiled, never run. DIR/RUN.unchanged,
+    (--donate, --narrow, --shard, --drop, --mlir, --flag, --device), and compared with
+    its unchanged replay. Programs are compiled, never run. DIR/RUN.unchanged,
     DIR/RUN.jaxlib-X and DIR/RUN.edited are dumps as any other. Exit code 3: a program
     could not be compiled. Exit code 4: the dumps hold no program that can be.
 
@@ -225,7 +232,7 @@ def command(
     hlodb replay /tmp/xla_dump --out donated --program jit_step --donate auto
     hlodb replay v5e_dump --out v6e --with ~/tpu/bin/python --device v6e:2x2
     """
-    edit = Edit(mlir, narrow, drop, donate, flags, topology)
+    edit = Edit(mlir, narrow, shard, drop, donate, flags, topology)
     runs = [_recovered(source, program, with_passes) for source in discover(paths)]
     if not any(run.programs for run in runs):
         raise NothingToCompare(_nothing(runs, program))

@@ -39,12 +39,14 @@ class Edit:
     """What is changed before a program is compiled: nothing by default.
 
     `mlir` is StableHLO to compile instead. `narrow` has pairs of an element type, or
-    numbers of parameters, and the type that they get. `drop` are results to leave out.
+    numbers of parameters, and the type that they get. `shard` are parameters to divide
+    over all partitions, `drop` results to leave out.
     `donate` are parameters to donate, or `auto` for all that an output can take.
     """
 
     mlir: bytes | None = None
     narrow: tuple[tuple[str | tuple[int, ...], str], ...] = ()
+    shard: tuple[int, ...] = ()
     drop: tuple[int, ...] = ()
     donate: tuple[int, ...] | Literal["auto"] | None = None
     flags: Mapping[str, str] = field(default_factory=dict)
@@ -164,6 +166,7 @@ def _job(
         "aliases": program.aliases,
         "donors": program.donors,
         "narrow": edit.narrow,
+        "shard": edit.shard,
         "drop": edit.drop,
         "donate": edit.donate,
         "memory_bytes": bounds.memory_bytes,

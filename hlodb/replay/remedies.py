@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeAlias
@@ -28,11 +28,53 @@ from hlodb.replay.compile import (
 from hlodb.replay.interpreters import Interpreter
 from hlodb.replay.recover import Key, Program, program_key
 
-EDITS: Mapping[str, Edit] = {"donate": Edit(donate="auto")}
-"""Remedy of remedy_rules → the edit that it is."""
-
 Row: TypeAlias = Mapping[str, Any]
 """A row of the query remedies."""
+
+_HALVES = {"f64": "f32", "f32": "bf16", "s64": "s32", "u64": "u32"}
+
+
+def _halved(row: Row) -> Edit | None:
+    """Return the edit of `all values of f32`."""
+    element = row["subject"].rpartition(" ")[2]
+    half = _HALVES.get(element)
+    return Edit(narrow=((element, half),)) if half else None
+
+
+def _narrowed(row: Row) -> Edit | None:
+    parameters = _numbers(row["parameters"])
+    return Edit(narrow=((parameters, "bf16"),)) if parameters else None
+
+
+def _sharded(row: Row) -> Edit | None:
+    parameters = _numbers(row["parameters"])
+    return Edit(shard=parameters) if parameters else None
+
+
+def _dropped(row: Row) -> Edit | None:
+    results = _numbers(row["results"])
+    return Edit(drop=results) if results else None
+
+
+def _numbers(listed: str | None) -> tuple[int, ...]:
+    return tuple(int(number) for number in (listed or "").split(",") if number)
+
+
+_EDITS: Mapping[str, Callable[[Row], Edit | None]] = {
+    "donate": lambda row: Edit(donate="auto"),
+    "drop_output": _dropped,
+    "halve_element": _halved,
+    "halve_moment": _narrowed,
+    "narrow_argument": _narrowed,
+    "shard": _sharded,
+}
+"""Remedy of remedy_rules → the edit that it is, by the values of its row."""
+
+
+def edit_of(row: Row) -> Edit | None:
+    """Return the edit that a remedy is; None where replay cannot make it."""
+    found = _EDITS.get(row["rule_id"])
+    return found(row) if found else None
 
 
 class Outcome(NamedTuple):
@@ -59,15 +101,13 @@ def measure(
     """
     kept: list[Row] = []
     notes: list[str] = []
-    outcomes = {
-        rule: _outcomes(source, _wanted(programs, remedies, rule), edit,
-                        interpreter, bounds)
-        for rule, edit in EDITS.items()
-    }  # fmt: skip
-    for row in remedies:
+    for row, outcome in zip(
+        remedies,
+        outcomes(source, programs, remedies, interpreter, bounds),
+        strict=True,
+    ):
         estimated = {**row, "standing": "estimated"}
         named = f"{row['program']}: {row['advice']}"
-        outcome = outcomes.get(row["rule_id"], {}).get(_key(row))
         if outcome is None:
             kept.append(estimated)
             continue
@@ -80,63 +120,90 @@ def measure(
             notes.append(f"left out, as it saves nothing once compiled: {named}")
         else:
             kept.append(found)
-    order = ("saved_reserved_bytes", "saved_bytes")
-    return sorted(kept, key=lambda row: [-row[name] for name in order]), notes
+    return sorted(kept, key=_rank), notes
+
+
+def _rank(row: Row) -> tuple[Any, ...]:
+    """Sort as the query does, by what was measured."""
+    return row["is_last_resort"], -row["saved_reserved_bytes"], -row["saved_bytes"]
+
+
+def outcomes(
+    source: RunSource,
+    programs: Sequence[Program],
+    remedies: Sequence[Row],
+    interpreter: Interpreter,
+    bounds: Bounds = DEFAULT_BOUNDS,
+) -> list[Outcome | None]:
+    """Return what each remedy comes to; None for those that are no edit.
+
+    Each program is compiled once unchanged, and once for each of its edits.
+    """
+    by_key = {one.key: one for one in programs}
+    edits = [edit_of(row) if _key(row) in by_key else None for row in remedies]
+    edited = {
+        _key(row) for row, edit in zip(remedies, edits, strict=True) if edit is not None
+    }
+    if not edited:
+        return [None] * len(remedies)
+    found: list[Outcome | None] = []
+    with TemporaryDirectory(prefix="hlodb-measure-") as folder:
+        home = Path(folder)
+        original = read_original(source, home / "original.duckdb")
+        plain = _compiled(
+            [one for one in programs if one.key in edited],
+            interpreter, UNCHANGED, home / "unchanged", bounds,
+        )  # fmt: skip
+        for number, (row, edit) in enumerate(zip(remedies, edits, strict=True)):
+            key = _key(row)
+            if edit is None:
+                found.append(None)
+                continue
+            if problem := _unusable(original.get(key), *plain[key]):
+                found.append(Outcome({}, {}, f"({problem})"))
+                continue
+            again = _compiled(
+                [by_key[key]], interpreter, edit, home / f"edited-{number}", bounds
+            )
+            found.append(_outcome(plain[key][1], *again[key]))
+    return found
 
 
 def _key(row: Row) -> Key:
     return program_key(row["path"], recognise(row["path"]))
 
 
-def _wanted(
-    programs: Sequence[Program], remedies: Sequence[Row], rule: str
-) -> list[Program]:
-    keys = {_key(row) for row in remedies if row["rule_id"] == rule}
-    return [one for one in programs if one.key in keys]
-
-
-def _outcomes(
-    source: RunSource,
+def _compiled(
     programs: Sequence[Program],
-    edit: Edit,
     interpreter: Interpreter,
+    edit: Edit,
+    folder: Path,
     bounds: Bounds,
-) -> dict[Key, Outcome]:
-    """Return each program before and after the edit."""
-    if not programs:
-        return {}
-    with TemporaryDirectory(prefix="hlodb-measure-") as folder:
-        home = Path(folder)
-        original = read_original(source, home / "original.duckdb")
-        found = []
-        for name, change in (("unchanged", UNCHANGED), ("edited", edit)):
-            done = compile_all(
-                programs, interpreter, change, home / name, bounds=bounds
-            )
-            replay = Measured(name, home / name, done)
-            found.append((done, read_replay(replay, home / f"{name}.duckdb")))
-    (plain, before), (edited, after) = found
-    memories = original, before, after
-    outcomes = {}
-    for one, again in zip(plain, edited, strict=True):
-        key = one.program.key
-        of_one = [memory.get(key) for memory in memories]
-        outcomes[key] = _outcome(one, again, *of_one)
-    return outcomes
+) -> dict[Key, tuple[Compiled, Memory | None]]:
+    """Return programs as they were compiled, with their memory."""
+    done = compile_all(programs, interpreter, edit, folder, bounds=bounds)
+    memories = read_replay(
+        Measured(folder.name, folder, done), folder.with_suffix(".duckdb")
+    )
+    return {one.program.key: (one, memories.get(one.program.key)) for one in done}
 
 
-def _outcome(
-    plain: Compiled,
-    edited: Compiled,
-    original: Memory | None,
-    before: Memory | None,
-    after: Memory | None,
-) -> Outcome:
-    error = plain.error if before is None else edited.error if after is None else ""
-    if error or before is None or after is None:
-        return Outcome({}, {}, f"({first_line(error) or 'no buffer assignment'})")
+def _unusable(
+    original: Memory | None, plain: Compiled, before: Memory | None
+) -> str | None:
+    """Return why nothing can be compared with an unchanged replay."""
+    if before is None:
+        return first_line(plain.error) or "no buffer assignment"
     if _sizes(original) != _sizes(before):
-        return Outcome({}, {}, "(the unchanged replay is inexact)")
+        return "the unchanged replay is inexact"
+    return None
+
+
+def _outcome(before: Memory | None, edited: Compiled, after: Memory | None) -> Outcome:
+    if before is None or after is None:
+        return Outcome(
+            {}, {}, f"({first_line(edited.error) or 'no buffer assignment'})"
+        )
     return Outcome(before, after)
 
 

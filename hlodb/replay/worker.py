@@ -65,6 +65,8 @@ def _compile(job: dict[str, Any], source: Path, notes: list[str]) -> None:
                 notes.append(_narrow(ir, module, what, name))
             else:
                 notes.append(_narrow_parameters(ir, module, what, name))
+        if job["shard"]:
+            notes.append(_shard(ir, module, job["shard"], job["partitions"]))
         if job["drop"]:
             notes.append(_drop(ir, module, job["drop"]))
         if job["donate"] is not None:
@@ -228,17 +230,21 @@ def _main(module: Any) -> Any:
     raise ValueError("the module has no function main")
 
 
-def _marks(ir: Any, main: Any) -> list[dict[str, Any]]:
-    """Return the attributes of each parameter."""
-    if "arg_attrs" not in main.attributes:
-        return [{} for _ in main.type.inputs]
-    found = ir.ArrayAttr(main.attributes["arg_attrs"])
+def _marks(
+    ir: Any, main: Any, of: str = "arg_attrs", count: int | None = None
+) -> list[dict[str, Any]]:
+    """Return the attributes of each parameter, or of each of `count` results."""
+    if of not in main.attributes:
+        return [{} for _ in range(len(main.type.inputs) if count is None else count)]
+    found = ir.ArrayAttr(main.attributes[of])
     return [{a.name: a.attr for a in ir.DictAttr(each)} for each in found]
 
 
-def _set_marks(ir: Any, main: Any, marks: list[dict[str, Any]]) -> None:
+def _set_marks(
+    ir: Any, main: Any, marks: list[dict[str, Any]], of: str = "arg_attrs"
+) -> None:
     each = [ir.DictAttr.get(mark) for mark in marks]
-    main.attributes["arg_attrs"] = ir.ArrayAttr.get(each)
+    main.attributes[of] = ir.ArrayAttr.get(each)
 
 
 def _number(ir: Any, number: int) -> Any:
@@ -475,6 +481,8 @@ def _narrow_parameters(ir: Any, module: Any, numbers: list[int], name: str) -> s
     for number in numbers:
         argument = block.arguments[number]
         wide = argument.type.element_type
+        if _bits(ir, wide) <= _bits(ir, element):
+            raise ValueError(f"parameter {number} is of {wide}, no wider than {name}")
         argument.set_type(_with_element(ir, argument.type, element))
         place = ir.InsertionPoint.at_block_begin(block)
         again = _converted(ir, argument, wide, place)
@@ -487,6 +495,12 @@ def _narrow_parameters(ir: Any, module: Any, numbers: list[int], name: str) -> s
     _renew_function_type(ir, main.operation)
     said = f"narrowed to {name}: {_listed('parameter', numbers)}"
     return f"{said}, {_listed('result', results)}" if results else said
+
+
+def _bits(ir: Any, element: Any) -> int:
+    """Return the size of an element; 0 where it is neither an integer nor real."""
+    digits = re.search(r"\d+", str(element))
+    return int(digits[0]) if digits and not isinstance(element, ir.ComplexType) else 0
 
 
 def _partners(ir: Any, main: Any) -> dict[int, int]:
@@ -538,6 +552,138 @@ def _drop(ir: Any, module: Any, numbers: list[int]) -> str:
     _set_marks(ir, main, marks)
     _renew_function_type(ir, main.operation)
     return f"left out: {_listed('result', numbers)}"
+
+
+_SDY, _GSPMD = "sdy.sharding", "mhlo.sharding"
+_FRONTEND, _KEPT_SDY = "mhlo.frontend_attributes", "xla.sdy.sharding"
+"""Marks of a parameter or result: its sharding, as Shardy and GSPMD write it; HLO keeps
+that of Shardy as text."""
+
+
+def _shard(ir: Any, module: Any, numbers: list[int], partitions: int) -> str:
+    """Divide parameters over all partitions, and results that take their place."""
+    main = _main(module)
+    inputs, outputs = _sides(main)
+    _refuse_beyond(numbers, len(inputs), "parameter")
+    meshes, is_kept = _meshes(module)
+    marks = _marks(ir, main)
+    of_results = _marks(ir, main, "res_attrs", len(outputs))
+    partners = _partners(ir, main)
+    divided = []
+    for number in numbers:
+        mark, sizes = marks[number], list(inputs[number].shape)
+        if not _divide(ir, mark, sizes, meshes, is_kept, partitions):
+            continue
+        divided.append(number)
+        result = partners.get(number)
+        if result is not None and of_results[result].keys() & {_SDY, _GSPMD}:
+            sizes = list(outputs[result].shape)
+            _divide(ir, of_results[result], sizes, meshes, is_kept, partitions)
+    if not divided:
+        raise ValueError(f"{_listed('parameter', numbers)} cannot be divided further")
+    _set_marks(ir, main, marks)
+    if any(of_results):
+        _set_marks(ir, main, of_results, "res_attrs")
+    return f"divided over {partitions} partitions: {_listed('parameter', divided)}"
+
+
+def _meshes(module: Any) -> tuple[dict[str, dict[str, int]], bool]:
+    """Return the axes of Shardy's meshes, and whether they are kept as HLO does."""
+    operations = [one.operation for one in module.body.operations]
+    texts = [str(one) for one in operations if one.name == "sdy.mesh"]
+    is_kept = not texts
+    if is_kept and _FRONTEND in module.operation.attributes:
+        kept = module.operation.attributes[_FRONTEND]
+        texts += [one.attr.value for one in kept if one.name == "xla.sdy.meshes"]
+    found = re.findall(r"@?([\w.]+) = (?:#sdy\.mesh)?<\[([^\]]*)\]", "\n".join(texts))
+    meshes = {
+        name: {axis: int(n) for axis, n in re.findall(r'"([^"]+)"=(\d+)', axes)}
+        for name, axes in found
+    }
+    return meshes, is_kept
+
+
+def _divide(
+    ir: Any,
+    mark: dict[str, Any],
+    sizes: list[int],
+    meshes: dict[str, dict[str, int]],
+    is_kept: bool,
+    partitions: int,
+) -> bool:
+    """Let a sharding use all partitions; return whether it could use more of them."""
+    kept = {one.name: one.attr for one in mark.get(_FRONTEND, ())}
+    if _SDY in mark:
+        said = str(mark[_SDY])
+    elif _KEPT_SDY in kept:
+        said = kept[_KEPT_SDY].value
+    elif mesh := next((name for name in meshes if meshes[name]), None):
+        said = f"#sdy.sharding<@{mesh}, [{', '.join('{}' for _ in sizes)}]>"
+    else:
+        return _divide_whole(ir, mark, sizes, partitions)
+    new = _divided(said, sizes, meshes)
+    if new is None:
+        return False
+    if _SDY not in mark and (_KEPT_SDY in kept or is_kept):
+        kept[_KEPT_SDY] = ir.StringAttr.get(new)
+        mark[_FRONTEND] = ir.DictAttr.get(kept)
+        mark.pop(_GSPMD, None)  # It says the same of the old sharding.
+    else:
+        mark[_SDY] = ir.Attribute.parse(new)
+    return True
+
+
+_SHARDING = re.compile(r"<@([\w.]+), \[(.*?)\](?:, replicated=\{[^}]*\})?")
+
+
+def _divided(
+    said: str, sizes: list[int], meshes: dict[str, dict[str, int]]
+) -> str | None:
+    """Return a sharding of Shardy that uses the other axes of its mesh, too.
+
+    Each axis divides the largest part that it can.
+    """
+    found = _SHARDING.search(said)
+    if found is None or found[1] not in meshes or ":" in found[2]:
+        return None
+    axes = meshes[found[1]]
+    parts = [
+        re.findall(r'"([^"]+)"', one) for one in re.findall(r"{([^}]*)}", found[2])
+    ]
+    local = list(sizes)
+    for place, names in enumerate(parts):
+        for name in names:
+            local[place] //= axes.get(name, 1)
+    used = {name for names in parts for name in names}
+    is_new = False
+    for axis, size in axes.items():
+        fitting = [n for n, left in enumerate(local) if left and left % size == 0]
+        if axis in used or size < 2 or not fitting:
+            continue
+        place = max(fitting, key=local.__getitem__)
+        parts[place].append(axis)
+        local[place] //= size
+        is_new = True
+    dimensions = ["{" + ", ".join(f'"{n}"' for n in names) + "}" for names in parts]
+    text = f"<@{found[1]}, [{', '.join(dimensions)}]"
+    return said[: found.start()] + text + said[found.end() :] if is_new else None
+
+
+def _divide_whole(
+    ir: Any, mark: dict[str, Any], sizes: list[int], partitions: int
+) -> bool:
+    """Divide an array that GSPMD holds whole on each device."""
+    if _GSPMD in mark and mark[_GSPMD].value != "{replicated}":
+        return False
+    fitting = [n for n, size in enumerate(sizes) if size and size % partitions == 0]
+    if not fitting:
+        return False
+    tiles = [1] * len(sizes)
+    tiles[max(fitting, key=sizes.__getitem__)] = partitions
+    listed = ",".join(map(str, tiles))
+    text = f"{{devices=[{listed}]<=[{partitions}]}}"
+    mark[_GSPMD] = ir.StringAttr.get(text)
+    return True
 
 
 def _refuse_beyond(numbers: list[int], count: int, what: str) -> None:

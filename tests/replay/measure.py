@@ -78,7 +78,7 @@ def keep(what: str, row: Mapping[str, Any]) -> None:
 
 
 def _order(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the sort key: platform, releases, origin of the dumps, way to a program."""
+    """Return the sort key: platform, releases, origin of dumps, way to a program."""
     names = [row.get("compiler") or row["from"], row.get("to") or ""]
     versions = [[int(part) for part in re.findall(r"\d+", name)] for name in names]
     own_first = row.get("dumps", "") != "own programs"

@@ -105,6 +105,7 @@ def test_the_users_flags_do_not_reach_the_compiler(
         "aliases": [[0, 1]],
         "donors": [2],
         "narrow": [["f32", "bf16"]],
+        "shard": [],
         "drop": [4],
         "donate": [1],
         "memory_bytes": 16 << 30,

@@ -47,6 +47,10 @@
 --   computed as a whole, such as the batch; these come last.
 -- column advice VARCHAR text neutral: What to change.
 -- column cost VARCHAR text neutral: What it costs.
+-- column parameters VARCHAR text neutral: Numbers of the entry parameters
+--   among the values, such as 0,3; NULL without any.
+-- column results VARCHAR text neutral: Numbers of the program's results among
+--   the values; NULL without any.
 -- column path
 WITH chosen AS MATERIALIZED (
   SELECT m.*
@@ -164,13 +168,33 @@ lines AS (
   WHERE s.source_file IS NOT NULL
   GROUP BY m.module_id, m.locations_id, m.set_name
 ),
+given AS (
+  SELECT
+    m.module_id, m.set_name,
+    list_sort(list_distinct(list(e.parameter_number))) AS numbers
+  FROM members AS m
+  JOIN entry_parameters() AS e USING (module_id, instruction_id)
+  GROUP BY m.module_id, m.set_name
+),
+returned AS (
+  SELECT
+    m.module_id, m.set_name,
+    list_sort(list_distinct(list(
+      CAST(coalesce(nullif(regexp_extract(r.output_index, '\d+'), ''), '0')
+        AS INTEGER)
+    ))) AS numbers
+  FROM members AS m
+  JOIN result_places() AS r USING (module_id, value_id)
+  GROUP BY m.module_id, m.set_name
+),
 found AS (
   SELECT
     c.*, p.rule_id, p.subject,
     c.live_peak_bytes - coalesce(p.part_peak_bytes, c.live_peak_bytes)
       AS saved,
     greatest(0, p.part_reserved_bytes) AS spared, l.source_file,
-    l.source_line
+    l.source_line, array_to_string(g.numbers, ',') AS parameters,
+    array_to_string(o.numbers, ',') AS results
   FROM chosen AS c
   JOIN priced AS p
     ON p.module_id = c.module_id
@@ -180,6 +204,12 @@ found AS (
     ON l.module_id = p.module_id
     AND l.locations_id IS NOT DISTINCT FROM p.locations_id
     AND l.set_name = p.rule_id || '|' || p.subject
+  LEFT JOIN given AS g
+    ON g.module_id = p.module_id
+    AND g.set_name = p.rule_id || '|' || p.subject
+  LEFT JOIN returned AS o
+    ON o.module_id = p.module_id
+    AND o.set_name = p.rule_id || '|' || p.subject
 ),
 ranked AS (
   SELECT
@@ -204,7 +234,8 @@ SELECT
   CAST(r.saved AS BIGINT) AS saved_bytes,
   r.saved / r.live_peak_bytes AS saved_ratio,
   r.spared / r.reserved_bytes AS saved_reserved_ratio, r.live_peak_bytes,
-  r.reserved_bytes, r.is_last_resort, r.advice, r.cost, r.path
+  r.reserved_bytes, r.is_last_resort, r.advice, r.cost, r.parameters, r.results,
+  r.path
 FROM ranked AS r
 WHERE $top IS NULL
   OR r.remedy_place <= $top
