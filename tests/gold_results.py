@@ -56,7 +56,9 @@ SPECIAL: dict[str, list[Parameters]] = {
         {"run": "jaxlib-0.10.2", "program": "jit_gpt_unrolled"},
         {"run": "v5e-jax-0.10.2", "program": "jit_gpt_unrolled"},
     ],
+    "buffer_origin": [{"run": "jit_ring"}],
     "pass_history": [{"run": "jit_ring"}],
+    "pass_snapshots": [{"run": "jit_ring"}],
     "peak_by_layer": [
         {"run": "jaxlib-0.10.2", "program": "jit_gpt_unrolled"},
         {"run": "v5e-jax-0.10.2", "program": "jit_gpt_unrolled", "color": 0},

@@ -32,46 +32,19 @@
 -- column reserved_bytes BIGINT bytes lower_is_better: Reserved bytes of color
 --   0.
 -- column live_peak_bytes BIGINT bytes lower_is_better: Live peak of color 0.
-WITH dumped AS (
+WITH ordered AS (
   SELECT
-    c.run AS run_name, m.program AS program_name, m.rank, m.module_number,
-    coalesce(n.next_number, m.module_number) AS last_number,
-    m.folder, m.module_id, m.path, m.stage, m.pass_step, m.pipeline,
-    m.pass_after,
-    m.pass_before, m.instruction_count, m.fusion_count, m.computation_count,
-    CASE m.stage
-      WHEN 'before_optimizations' THEN 0
-      WHEN 'pass' THEN 1
-      WHEN 'after_optimizations_before_buffer_assignment' THEN 2
-      WHEN 'after_optimizations_after_buffer_assignment' THEN 3
-      WHEN 'after_optimizations' THEN 4
-      ELSE 5
-    END AS stage_place
-  FROM selected_run() AS c
-  JOIN modules AS m USING (run_id)
-  LEFT JOIN renumbered_modules() AS n
-    ON n.run_id = m.run_id
-    AND n.program = m.program
-    AND n.rank IS NOT DISTINCT FROM m.rank
-    AND n.module_number = m.module_number
-    AND n.folder = m.folder
-  WHERE $program IS NULL
-    OR m.program = $program
-),
-ordered AS (
-  SELECT
-    *,
-    row_number() OVER snapshots - 1 AS snapshot,
-    lag(module_id) OVER snapshots AS module_before,
-    lag(instruction_count) OVER snapshots AS instructions_before
-  FROM dumped
+    d.*,
+    lag(d.module_id) OVER snapshots AS module_before,
+    lag(d.instruction_count) OVER snapshots AS instructions_before
+  FROM pass_snapshots() AS d
   WINDOW snapshots AS (
-    PARTITION BY rank, last_number, program_name, folder
-    ORDER BY stage_place, module_number, pass_step, path
+    PARTITION BY d.rank, d.last_number, d.program, d.folder
+    ORDER BY d.snapshot
   )
 )
 SELECT
-  o.run_name AS run, o.program_name AS program, o.module_number, o.rank,
+  o.run, o.program, o.module_number, o.rank,
   o.snapshot, o.stage, o.pass_step, o.pipeline, o.pass_after, o.pass_before,
   o.module_id <> o.module_before AS is_changed, o.instruction_count,
   o.instruction_count - o.instructions_before AS delta_instruction_count,
@@ -80,4 +53,4 @@ FROM ordered AS o
 LEFT JOIN memory_profile AS p ON p.module_id = o.module_id
   AND p.color = 0
 ORDER BY
-  o.rank, o.last_number, o.program_name, o.folder, o.snapshot
+  o.rank, o.last_number, o.program, o.folder, o.snapshot

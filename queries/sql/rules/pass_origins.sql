@@ -1,0 +1,10 @@
+-- title: What passes make buffers for
+-- question: Why does a pass make a buffer?
+-- definition: The first row whose pattern is found in the name of the pass
+--   says it. Replace it with a query of your own with this name and these
+--   columns.
+-- grain: pattern
+-- column place INTEGER count neutral: Position of the rule.
+-- column origin VARCHAR name neutral: What the pass does.
+-- column pass_pattern VARCHAR text neutral: Regular expression for the name of
+--   the pass.
