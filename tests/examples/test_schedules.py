@@ -16,6 +16,7 @@ import pytest
 
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA, REPOSITORY
+from tests.replay.fake_jax import fake_python
 
 EXAMPLES = REPOSITORY / "examples"
 ACTION = REPOSITORY / "action.yml"
@@ -119,6 +120,60 @@ def test_the_workflow_keeps_the_warehouse_where_a_gate_fails() -> None:
         ("actions/cache/save", "${{ !cancelled() }}", WAREHOUSE, CACHE_KEY),
         (None,),
     ]
+
+
+def forecast(folder: Path, commands: dict[str, str], now: str) -> tuple[list[int], str]:
+    """Run the steps of the forecast, whose compiler changes as `donation` did.
+
+    Return their exit codes and what they show.
+    """
+    binaries = folder / "bin"
+    script(binaries / "python", f"echo {now}")
+    script(binaries / "pip", '[ "$1" = install ] || echo "jaxlib (0.99.0)"')
+    base, dropped = (CHANGES / "donation" / name for name in ("base", "dropped"))
+    script(folder / "compile.sh", f'mkdir "$DUMP" && cp {base}/* "$DUMP"')
+    for release, dump in (("0.98.0", base), ("0.99.0", dropped)):
+        home = folder / "hlodb" / "replay" / f"jax-{release}"
+        fake_python(home / "bin", dump, release=release)
+        (home / "complete").touch()
+    added, summary = folder / "added", folder / "summary.md"
+    environment = {
+        **commands,
+        "HLODB_DB": "next.duckdb",
+        "DUMP": "dump",
+        "GITHUB_ENV": str(added),
+        "GITHUB_STEP_SUMMARY": str(summary),
+        "XDG_CACHE_HOME": str(folder),
+    }
+    codes = []
+    for shell in run_steps((EXAMPLES / "next-release.yml").read_text()).values():
+        if added.exists():
+            environment |= [
+                line.split("=", 1) for line in added.read_text().splitlines()
+            ]
+        command = ["bash", "-e", "-c", shell]
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True)
+        codes.append(done.returncode)
+    return codes, summary.read_text() if summary.exists() else ""
+
+
+@pytest.mark.slow
+def test_the_forecast_shows_what_the_next_release_costs(
+    tmp_path: Path, commands: dict[str, str]
+) -> None:
+    """The donation of `v`, 32 KiB, is lost by the newer one."""
+    codes, summary = forecast(tmp_path, commands, "0.98.0")
+    assert codes == [0, 0, 0, 0]
+    assert "jit_update" in summary
+    assert "+32.00 KiB" in summary
+
+
+@pytest.mark.slow
+def test_the_forecast_ends_where_the_newest_release_is_in_use(
+    tmp_path: Path, commands: dict[str, str]
+) -> None:
+    assert forecast(tmp_path, commands, "0.99.0") == ([0, 0, 0, 0], "")
+    assert not (tmp_path / "next").exists()
 
 
 @pytest.fixture
