@@ -118,6 +118,53 @@ def test_an_unchanged_replay_is_exact_and_an_edit_is_compared_with_it(
     assert totals(out / "3.edited", tmp_path) == (more, more_temp)
 
 
+def test_edits_of_types_arguments_and_results_reach_the_compiler(
+    dumps: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    python = fake_python(tmp_path / "fake", dumps / "3")
+    code, _, _ = replayed(
+        capsys, dumps / "3", "--out", tmp_path / "out", "--with", python,
+        "--narrow", "f32=bf16", "--narrow", "4,1=f8e5m2", "--shard", "2,3,2",
+        "--drop", "0",
+    )  # fmt: skip
+    plain, edited = jobs(python)
+    names = ("narrow", "shard", "drop", "donate", "source")
+    assert code == 0
+    assert [plain[name] for name in names] == [[], [], [], None, "program.txt"]
+    assert [edited[name] for name in names] == [
+        [["f32", "bf16"], [[4, 1], "f8e5m2"]], [2, 3], [0], None, "program.txt"
+    ]  # fmt: skip
+
+
+def test_a_module_that_was_edited_by_hand_is_compiled_in_place_of_the_programs(
+    dumps: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its own donations count: those of the text's header are not marked again."""
+    python = fake_python(tmp_path / "fake", dumps / "3")
+    file = tmp_path / "mine.mlir"
+    file.write_text("module @mine {}")
+    arguments = ["--out", tmp_path / "out", "--with", python, "--mlir", file]
+    code, _, _ = replayed(capsys, dumps / "3", *arguments)
+    plain, edited = jobs(python)
+    names = ("source", "aliases", "donors")
+    assert code == 0
+    assert plain["source"] == "program.txt"
+    assert plain["aliases"]
+    assert [edited[name] for name in (*names, "text")] == [
+        "program.mlir", [], [], "module @mine {}"
+    ]  # fmt: skip
+
+
+def test_every_replay_is_dumped_after_passes_if_asked(
+    dumps: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    python = fake_python(tmp_path / "fake", dumps / "3")
+    arguments = ["--out", tmp_path / "out", "--with", python, "--passes"]
+    replayed(capsys, dumps / "3", *arguments, "--donate", "auto")
+    flags = [job["environment"]["XLA_FLAGS"].split() for job in jobs(python)]
+    assert [one.count("--xla_dump_hlo_pass_re=.*") for one in flags] == [1, 1]
+
+
 def test_an_inexact_replay_is_said_and_so_is_what_follows_from_it(
     dumps: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -226,6 +273,11 @@ def test_an_interruption_ends_the_compilers(dumps: Path, tmp_path: Path) -> None
     ("arguments", "code", "message"),
     [
         (["--donate", "all"], 2, "'all' is neither auto nor numbers as 0,3"),
+        (["--narrow", "f32"], 2, "'f32' is neither TYPE=TYPE nor N,…=TYPE; types are"),
+        (["--narrow", "f32=c64"], 2, "'f32=c64' is neither TYPE=TYPE nor N,…=TYPE"),
+        (["--shard", "all"], 2, "'all' are no numbers as 0,3"),
+        (["--drop", "-1"], 2, "'-1' are no numbers as 0,3"),
+        (["--mlir", "FAKE", "DUMP"], 2, "--mlir replaces one program, and there are 2"),
         (["--flag", "donate"], 2, "'donate' is no flag such as xla_NAME=VALUE"),
         (["--device", "v6e"], 2, "'v6e' is no slice such as v6e:2x2"),
         (["--program", "jit_other"], 4, "no program 'jit_other' of the dump can be"),
@@ -246,7 +298,12 @@ def test_what_cannot_be_done_is_said_before_anything_is_compiled(
     bare = tmp_path / "bare"
     bare.write_text("#!/bin/sh\n")
     bare.chmod(0o755)
-    names = {"FAKE": str(python), "FULL": str(full), "BARE": str(bare)}
+    names = {
+        "FAKE": str(python),
+        "FULL": str(full),
+        "BARE": str(bare),
+        "DUMP": str(dumps / "4"),
+    }
     given = [names.get(argument, argument) for argument in arguments]
     found = main(["replay", str(dumps / "3"), "--out", str(tmp_path / "out"), *given])
     assert (found, jobs(python)) == (code, [])

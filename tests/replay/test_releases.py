@@ -85,6 +85,31 @@ def test_replays_are_exact_and_donation_is_that_of_jax(
         assert sizes(rows["edited"]) == of_memory(memory(donated, home)), one
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "edit"),
+    [
+        ("plain", "half", Edit(narrow=(("f32", "bf16"),))),
+        ("plain", "quiet", Edit(drop=(4,))),
+        ("whole", "sharded", Edit(shard=(2, 3))),
+    ],
+    ids=["narrow", "drop", "shard"],
+)
+@pytest.mark.parametrize("is_bare", [False, True], ids=["module", "text"])
+def test_an_edit_gives_what_the_edited_source_gives(
+    before: str, after: str, edit: Edit, is_bare: bool,
+    found: list[Interpreter], tmp_path: Path,
+) -> None:  # fmt: skip
+    """With module.mlir, where a release writes it, and with the text alone."""
+    for number, one in enumerate(found):
+        home = tmp_path / str(number)
+        dump = dump_of(one, home / "before", SOURCES, "cpu", before)
+        edited = dump_of(one, home / "after", SOURCES, "cpu", after)
+        for folder in [path for path in dump.iterdir() if path.is_dir() and is_bare]:
+            shutil.rmtree(folder)
+        rows = replays(dump, home / "out", [one], edit)
+        assert sizes(rows["edited"]) == of_memory(memory(edited, home)), one
+
+
 def test_text_alone_is_enough(found: list[Interpreter], tmp_path: Path) -> None:
     for number, one in enumerate(found):
         home = tmp_path / str(number)
