@@ -291,7 +291,7 @@ _MARKERS = re.compile(
 
 
 def _narrow(ir: Any, module: Any, what: str, name: str) -> str:
-    """Give all arrays of one element type another; return what keeps the old one.
+    """Replace an element type; return what keeps the old one.
 
     Operations that cannot have it are computed in the old type, between conversions.
     """
@@ -470,7 +470,7 @@ def _return(block: Any) -> Any:
 
 
 def _narrow_parameters(ir: Any, module: Any, numbers: list[int], name: str) -> str:
-    """Give parameters another element type, and results that take their place."""
+    """Change the element type of parameters, and of results that take their place."""
     main = _main(module)
     element = ir.Type.parse(_ELEMENTS[name])
     block = main.regions[0].blocks[0]

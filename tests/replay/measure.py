@@ -224,7 +224,7 @@ def _forecast(
 def _distance(
     name: str, found: Mapping[str, tuple[int, ...]], true: Mapping[str, tuple[int, ...]]
 ) -> str:
-    """Say how far reserved bytes are from those of the source."""
+    """Return how far reserved bytes are from those of the source."""
     if not found:
         return f"{name}: not compiled"
     spaces = [s for s in sorted({*found, *true}) if found.get(s) != true.get(s)]
