@@ -234,8 +234,8 @@ SELECT
   CAST(r.saved AS BIGINT) AS saved_bytes,
   r.saved / r.live_peak_bytes AS saved_ratio,
   r.spared / r.reserved_bytes AS saved_reserved_ratio, r.live_peak_bytes,
-  r.reserved_bytes, r.is_last_resort, r.advice, r.cost, r.parameters, r.results,
-  r.path
+  r.reserved_bytes, r.is_last_resort, r.advice, r.cost, r.parameters,
+  r.results, r.path
 FROM ranked AS r
 WHERE $top IS NULL
   OR r.remedy_place <= $top
