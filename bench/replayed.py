@@ -47,7 +47,7 @@ def measured(source: RunSource, interpreter: Interpreter) -> Iterator[dict[str, 
         if outcome is None:
             continue
         space = next((s for s in outcome.before if s.color == row["color"]), None)
-        measured_bytes = [None, None]
+        measured_bytes: list[int | None] = [None, None]
         if space is not None and space in outcome.after:
             before, after = outcome.before[space], outcome.after[space]
             measured_bytes = [
@@ -78,7 +78,7 @@ def holds(row: Mapping[str, Any]) -> bool:
 
 def is_kept(row: Mapping[str, Any]) -> bool:
     """Whether --measure lists it, with its measured savings."""
-    return max(row["measured"]) > 0
+    return any(saved > 0 for saved in row["measured"])
 
 
 def keep(rows: Sequence[dict[str, Any]]) -> None:
@@ -105,7 +105,7 @@ def table() -> str:
     every = read_figures(FIGURES).get("rows", [])
     known = [row for row in every if row["measured"][0] is not None]
     lines = [
-        "| remedy | dump | program | of | promised (reserved, live) | measured | |",
+        "| remedy | dump | program | of | promised (reserved, live) | measured | but |",
         "|---|---|---|---|--:|--:|---|",
     ]
     lines += [
@@ -120,8 +120,8 @@ def table() -> str:
         "",
         f"{len(known)} remedies were measured: {sum(map(holds, known))} save at least"
         f" {HOLDS:.0%} of the promised bytes, reserved or live;"
-        f" {len(known) - sum(map(is_kept, known))} save nothing, and `--measure` leaves"
-        f" them out. {len(every) - len(known)} could not be measured."
+        f" without savings: {len(known) - sum(map(is_kept, known))}, which `--measure` leaves"
+        f" out. {len(every) - len(known)} could not be measured."
         f" Of {len(first)} that are listed first {sum(map(holds, first))} hold as"
         f" estimated; {len(kept)} stay with `--measure`, each with the bytes of its"
         " compilation.",
