@@ -116,12 +116,13 @@ def table() -> str:
     ]
     first = [row for row in known if row["place"] == 1]
     kept = [row for row in first if is_kept(row)]
+    useless = len(known) - sum(map(is_kept, known))
     lines += [
         "",
         f"{len(known)} remedies were measured: {sum(map(holds, known))} save at least"
         f" {HOLDS:.0%} of the promised bytes, reserved or live;"
-        f" without savings: {len(known) - sum(map(is_kept, known))}, which `--measure` leaves"
-        f" out. {len(every) - len(known)} could not be measured."
+        f" without savings: {useless}, which `--measure` leaves out."
+        f" {len(every) - len(known)} could not be measured."
         f" Of {len(first)} that are listed first {sum(map(holds, first))} hold as"
         f" estimated; {len(kept)} stay with `--measure`, each with the bytes of its"
         " compilation.",

@@ -148,9 +148,11 @@ def forecast(folder: Path, commands: dict[str, str], now: str) -> tuple[list[int
     codes = []
     for shell in run_steps((EXAMPLES / "next-release.yml").read_text()).values():
         if added.exists():
-            environment |= [
-                line.split("=", 1) for line in added.read_text().splitlines()
-            ]
+            lines = added.read_text().splitlines()
+            environment |= {
+                name: value
+                for name, _, value in (line.partition("=") for line in lines)
+            }
         command = ["bash", "-e", "-c", shell]
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True)
         codes.append(done.returncode)
