@@ -617,6 +617,8 @@ def _divide(
         said = str(mark[_SDY])
     elif _KEPT_SDY in kept:
         said = kept[_KEPT_SDY].value
+    elif _GSPMD in mark and mark[_GSPMD].value.startswith("{mesh["):
+        return _divide_named(ir, mark, sizes)
     elif mesh := next((name for name in meshes if meshes[name]), None):
         said = f"#sdy.sharding<@{mesh}, [{', '.join('{}' for _ in sizes)}]>"
     else:
@@ -634,21 +636,35 @@ def _divide(
 
 
 _SHARDING = re.compile(r"<@([\w.]+), \[(.*?)\](?:, replicated=\{[^}]*\})?")
+_NAMED = re.compile(r"\{mesh\[([^\]]*)\], \[(.*?)\](?:, replicated=\{[^}]*\})?\}")
+"""Shardings by axes: of Shardy, and as HLO has them since jaxlib 0.12."""
 
 
 def _divided(
     said: str, sizes: list[int], meshes: dict[str, dict[str, int]]
 ) -> str | None:
-    """Return a sharding of Shardy that uses the other axes of its mesh, too.
+    """Return a sharding of Shardy that uses the other axes of its mesh, too."""
+    found = _SHARDING.search(said)
+    if found is None or found[1] not in meshes:
+        return None
+    parts = _further(found[2], sizes, meshes[found[1]], '"')
+    if parts is None:
+        return None
+    return f"{said[: found.start()]}<@{found[1]}, [{parts}]{said[found.end() :]}"
+
+
+def _further(
+    said: str, sizes: list[int], axes: dict[str, int], quote: str
+) -> str | None:
+    """Return the axes of each dimension, with those that none has yet.
 
     Each axis divides the largest part that it can.
     """
-    found = _SHARDING.search(said)
-    if found is None or found[1] not in meshes or ":" in found[2]:
+    if ":" in said:  # A part of an axis.
         return None
-    axes = meshes[found[1]]
     parts = [
-        re.findall(r'"([^"]+)"', one) for one in re.findall(r"{([^}]*)}", found[2])
+        re.findall(f"{quote}([^{quote}]+){quote}", one)
+        for one in re.findall(r"{([^}]*)}", said)
     ]
     local = list(sizes)
     for place, names in enumerate(parts):
@@ -664,9 +680,21 @@ def _divided(
         parts[place].append(axis)
         local[place] //= size
         is_new = True
-    dimensions = ["{" + ", ".join(f'"{n}"' for n in names) + "}" for names in parts]
-    text = f"<@{found[1]}, [{', '.join(dimensions)}]"
-    return said[: found.start()] + text + said[found.end() :] if is_new else None
+    quoted = [", ".join(f"{quote}{n}{quote}" for n in names) for names in parts]
+    return ", ".join(f"{{{one}}}" for one in quoted) if is_new else None
+
+
+def _divide_named(ir: Any, mark: dict[str, Any], sizes: list[int]) -> bool:
+    """Divide an array whose sharding in HLO names its axes."""
+    found = _NAMED.fullmatch(mark[_GSPMD].value)
+    if found is None:
+        return False
+    axes = {name: int(n) for name, n in re.findall(r"'([^']+)'=(\d+)", found[1])}
+    parts = _further(found[2], sizes, axes, "'")
+    if parts is None:
+        return False
+    mark[_GSPMD] = ir.StringAttr.get(f"{{mesh[{found[1]}], [{parts}]}}")
+    return True
 
 
 def _divide_whole(

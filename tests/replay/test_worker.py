@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from hlodb.replay.compile import WORKER
-from hlodb.replay.worker import _typed, _unknown_flag
+from hlodb.replay.worker import _divided, _further, _typed, _unknown_flag
 
 
 def test_the_worker_imports_nothing_of_hlodb() -> None:
@@ -46,3 +46,32 @@ def test_a_flag_that_the_compiler_lacks_is_found(
     message: str, flag: str | None
 ) -> None:
     assert _unknown_flag(message, {"xla_a": "1", "xla_b": "1"}) == flag
+
+
+AXES = {"data": 2, "model": 4, "one": 1}
+
+
+@pytest.mark.parametrize(
+    ("said", "sizes", "expected"),
+    [
+        ("{}, {}", [64, 256], "{}, {'data', 'model'}"),
+        ("{'model'}, {}", [64, 256], "{'model'}, {'data'}"),
+        ("{}, {'model'}", [7, 256], "{}, {'model', 'data'}"),
+        ("{}, {?}", [64, 3], "{'data', 'model'}, {}"),
+        ("{'data'}, {'model'}", [64, 256], None),
+        ("{}, {}", [7, 3], None),
+        ("{'model':(1)2}, {}", [64, 256], None),
+    ],
+)
+def test_a_sharding_uses_the_axes_that_it_lacks(
+    said: str, sizes: list[int], expected: str | None
+) -> None:
+    """Each where the largest part is that it divides."""
+    assert _further(said, sizes, AXES, "'") == expected
+
+
+def test_a_sharding_of_shardy_keeps_its_form() -> None:
+    said = '#sdy.sharding<@mesh, [{"model"}, {}], replicated={"data"}>'
+    expected = '#sdy.sharding<@mesh, [{"model"}, {"data"}]>'
+    assert _divided(said, [64, 256], {"mesh": AXES}) == expected
+    assert _divided(said, [64, 256], {"other": AXES}) is None
