@@ -42,7 +42,8 @@ CLOSE, NEAR = 0.10, 0.25
 class Truth:
     """The first edit of an expert; `kinds` are the rules that suggest it.
 
-    `impossible` are rules that no edit of the program can follow.
+    `impossible` are rules that no edit of the program can follow. No rule was written
+    with a program of the latest `program_set`, until its first figures were kept.
     """
 
     program: str
@@ -50,6 +51,7 @@ class Truth:
     kinds: Sequence[str] = ()
     subject: str = ""
     impossible: Sequence[str] = ()
+    program_set: str = "first"
 
     @property
     def is_tuned(self) -> bool:

@@ -1,6 +1,8 @@
 """Compiles the programs of programs.py ahead of time, before and after their edit.
 
     pip install "jax[tpu]==0.10.2" flax optax equinox dm-haiku diffrax numpyro
+    pip install keras haliax jraph e3nn-jax blackjax ott-jax evosax tinygp jaxopt mctx
+    pip install tensorflow-probability penzai
     python make_dumps.py FOLDER [NAME…]
 
 Each variant is compiled by a process of its own, as XLA takes the folder of its dump
@@ -17,8 +19,10 @@ import tarfile
 import time
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
+CPUS = 8
 KEPT = (
     "after_optimizations",
     "-buffer-assignment",
@@ -28,29 +32,41 @@ KEPT = (
 )
 
 
+def all_programs() -> dict[str, Any]:
+    """Return the programs of all files, with the variant after the edit."""
+    further = import_module("further_programs").FURTHER
+    return {**import_module("programs").PROGRAMS, **further}
+
+
 def compile_one(name: str, variant: str, folder: str) -> None:
     """Dump one variant of a program."""
-    os.environ["XLA_FLAGS"] = f"--xla_dump_to={folder} --xla_dump_hlo_as_text"
+    os.environ["XLA_FLAGS"] = (
+        f"--xla_dump_to={folder} --xla_dump_hlo_as_text"
+        f" --xla_force_host_platform_device_count={CPUS}"
+    )
     os.environ["TPU_SKIP_MDS_QUERY"] = "1"
     os.environ["JAX_PLATFORMS"] = "cpu"
-    programs = import_module("programs")
+    make, _ = all_programs()[name]
     import jax
     import numpy as np
     from jax.experimental import topologies
     from jax.sharding import Mesh, SingleDeviceSharding
 
-    made = programs.PROGRAMS[name][0](variant)
+    made = make(variant)
     function, arguments, options = made.function, made.arguments, dict(made.options)
-    if made.platform != "cpu":
+    if made.platform == "cpu":
+        devices = np.array(jax.devices())
+    else:
         found = topologies.get_topology_desc(made.platform, platform="tpu").devices
         devices = np.array(found)
-        if made.mesh:
-            count = int(np.prod(made.mesh))
-            mesh = Mesh(devices[:count].reshape(made.mesh), ("data",))
-            (function, arguments), options = function(mesh)
-        else:
-            place = SingleDeviceSharding(devices[0])
-            arguments = programs.sharded(arguments, place)
+    if made.mesh:
+        count = int(np.prod(made.mesh))
+        mesh = Mesh(devices[:count].reshape(made.mesh), ("data",))
+        (function, arguments), options = function(mesh)
+    elif made.platform != "cpu":
+        arguments = import_module("programs").sharded(
+            arguments, SingleDeviceSharding(devices[0])
+        )
     jax.jit(function, **options).lower(*arguments).compile()
 
 
@@ -74,7 +90,7 @@ def main() -> None:
     if sys.argv[1:2] == ["--one"]:
         compile_one(*sys.argv[2:])
         return
-    programs = import_module("programs").PROGRAMS
+    programs = all_programs()
     folder = Path(sys.argv[1])
     for name in sys.argv[2:] or list(programs):
         for variant in ("base", programs[name][1]):
