@@ -1,0 +1,109 @@
+"""Compiles the programs of programs.py at several sizes; finds the largest ones.
+
+    pip install "jax[tpu]==0.10.2" && python make_dumps.py FOLDER [NAME…]
+
+Gives FOLDER/NAME.tar.xz with the sizes to fit, and FOLDER/NAME.json: the limit, the
+largest size that needs no more, and what every size needs by XLA's own total.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+KEPT = (
+    ".before_optimizations",
+    "after_optimizations",
+    "-buffer-assignment",
+    "-buffer-assignment-values",
+    "-live-range",
+    "target_arguments",
+)
+_TOTAL = re.compile(r"^Total bytes used: (\d+)", re.MULTILINE)
+
+
+def compile_one(name: str, size: str, folder: str) -> None:
+    """Dump a program at one size."""
+    os.environ["XLA_FLAGS"] = f"--xla_dump_to={folder} --xla_dump_hlo_as_text"
+    os.environ["TPU_SKIP_MDS_QUERY"] = "1"
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    import jax
+    from jax.experimental import topologies
+    from jax.sharding import SingleDeviceSharding
+    from programs import SERIES
+
+    platform, function, arguments = SERIES[name][0](int(size))
+    if platform != "cpu":
+        chip = topologies.get_topology_desc(platform, platform="tpu").devices[0]
+        place = SingleDeviceSharding(chip)
+        arguments = jax.tree.map(
+            lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=place), arguments
+        )
+    jax.jit(function).lower(*arguments).compile()
+
+
+def dump(name: str, size: int, folder: Path) -> int:
+    """Return what a size needs; its dump goes into a folder of its own."""
+    shutil.rmtree(folder, ignore_errors=True)
+    command = [sys.executable, __file__, "--one", name, str(size), str(folder)]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    texts = [
+        file.read_text()
+        for file in folder.glob("*after_optimizations-buffer-assignment.txt")
+    ]
+    for file in list(folder.iterdir()):
+        if file.is_dir():
+            shutil.rmtree(file)
+        elif not file.stem.endswith(KEPT):
+            file.unlink()
+    return max(int(found[1]) for text in texts if (found := _TOTAL.search(text)))
+
+
+def main() -> None:
+    """Compile the sizes of every series that is not there yet."""
+    if sys.argv[1:2] == ["--one"]:
+        compile_one(*sys.argv[2:])
+        return
+    from programs import SERIES
+
+    folder = Path(sys.argv[1])
+    for name in sys.argv[2:] or list(SERIES):
+        _, sizes, near = SERIES[name]
+        if (folder / f"{name}.json").exists():
+            continue
+        with tempfile.TemporaryDirectory() as scratch:
+            tried = Path(scratch)
+            needs = {
+                size: dump(name, size, tried / str(size)) for size in (*sizes, near)
+            }
+            limit = needs[near]
+            low, high = near, near + max(1, near // 4)
+            needs[high] = dump(name, high, tried / str(high))
+            step = 1
+            while step < high - low:
+                size = low + step
+                needs[size] = dump(name, size, tried / str(size))
+                low, high = (size, high) if needs[size] <= limit else (low, size)
+                step = 1 if needs[size] > limit else 4 * step
+            told = {
+                "limit": limit,
+                "largest": low,
+                "needs": dict(sorted(needs.items())),
+            }
+            with tarfile.open(folder / f"{name}.tar.xz", "w:xz") as packed:
+                for size in sizes:
+                    packed.add(tried / str(size), f"{name}/{size}")
+        (folder / f"{name}.json").write_text(json.dumps(told, indent=1) + "\n")
+        print(name, low, limit, flush=True)
+
+
+if __name__ == "__main__":
+    main()
