@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -61,12 +62,13 @@ def command(
     """Find the largest batch, sequence or width that fits.
 
     PATH are dumps of one program, compiled at two sizes or more; nothing is kept.
-    Without PATH the runs of the warehouse are used. A law is fitted to each size that
-    varies: two sizes give a straight line, three or more also show whether it holds.
-    largest_size is the answer, max_size the largest size that was compiled;
-    growing_part is the part of the memory that grows most up to largest_size, by
-    growing_bytes. Compile the largest size once before you rely on it. Exit code 4: no
-    program was compiled at two sizes that differ in one axis only.
+    Without PATH the runs of the warehouse are used. Each buffer grows as its
+    dimensions do between the two greatest sizes; others show whether that holds.
+    largest_size is what fits by these laws, lower_size what fits even if they are a
+    little wrong, max_size the largest size that was compiled; growing_part is the part
+    of the memory that grows most up to largest_size, by growing_bytes. Compile
+    lower_size once before you rely on it. Exit code 4: no program was compiled at two
+    sizes that differ in one axis only.
 
     \b
     hlodb fit dump_batch_8 dump_batch_16 dump_batch_32 --limit 16GiB
@@ -76,7 +78,7 @@ def command(
     settings = replace(read_settings(None), limit_bytes=limit)
     asked = {**settings.limits(), "program": program, "series": series}
     if not paths:
-        result = _asked(db, asked, space)
+        result, left_out = _asked(db, asked, space)
     else:
         if series is not None:
             raise UsageError("pass PATH or --series, not both")
@@ -85,7 +87,9 @@ def command(
             for path in paths:
                 for summary in ingest([path], file):
                     _narrate(summary, path)
-            result = _asked(file, asked, space)
+            result, left_out = _asked(file, asked, space)
+    for line in left_out:
+        narrate(line)
     if not result.rows:
         raise NothingToCompare(
             "no program was compiled at two sizes that differ in one axis only."
@@ -95,13 +99,24 @@ def command(
     if all(row["usable_bytes"] is None for row in rows):
         narrate("the memory of the device is unknown: pass --limit")
     elif not all(row["is_checked"] for row in rows):
-        narrate("two sizes give a straight line: a third one would check it")
+        narrate("two sizes do not show whether the laws hold: compile a third one")
     for words in sorted({_limit_words(row) for row in rows if row["usable_bytes"]}):
         narrate(f"the limit is {words}")
-    for row in rows:
-        if row["caveat"]:
-            narrate(f"{row['program']}: {row['caveat']}")
+    for line in dict.fromkeys(line for row in rows for line in _reservations(row)):
+        narrate(line)
     write_result(result, form, output)
+
+
+def _reservations(row: dict[str, Any]) -> Iterator[str]:
+    """Yield what to know before relying on a row."""
+    if row["caveat"]:
+        yield f"{row['program']}: {row['caveat']}"
+    if row["is_extrapolated"]:
+        yield (
+            f"{row['program']}: {row['axis_name']} = {row['largest_size']:,} is more"
+            f" than twice {row['max_size']:,}, the largest compiled: compile"
+            f" {row['lower_size'] or row['largest_size']:,} before you rely on it"
+        )
 
 
 def _narrate(summary: RunSummary, path: str) -> None:
@@ -121,10 +136,18 @@ def _limit_words(row: dict[str, Any]) -> str:
     return limit_words(Limit(row["usable_bytes"], row["limit_from"], nominal, device))
 
 
-def _asked(file: Path, asked: dict[str, Value], space: str) -> Result:
+def _asked(file: Path, asked: dict[str, Value], space: str) -> tuple[Result, list[str]]:
+    """Return the largest sizes, and a line for each compilation left out of them."""
     with open_for_reading(file) as connection:
-        color = _color(connection, space)
-        return run_query(connection, "largest_fit", {**asked, "color": color})
+        asked = {**asked, "color": _color(connection, space)}
+        found = run_query(connection, "largest_fit", asked)
+        which = {name: asked[name] for name in ("program", "series", "color")}
+        left_out = run_query(connection, "unfitted_sizes", which).dicts()
+    lines = (
+        f"{row['program']} of run {row['run']!r} is left out: {row['reason']}"
+        for row in left_out
+    )
+    return found, list(dict.fromkeys(lines))
 
 
 def _color(connection: Connection, space: str) -> int:

@@ -1,17 +1,23 @@
 -- title: Largest size that fits
 -- question: What is the largest batch, sequence or width that fits, and which
 --   part of memory grows with it?
--- definition: The law of reserved_bytes of scaling_law for each axis, with two
---   sizes or more. growing_part is the part of the memory (parameter,
---   constant, live_out or temp) that grows most from the smallest compiled
---   size to largest_size, or else to the greatest compiled size; by their own
---   laws. Two sizes give a straight line only: is_checked says whether a third
---   size agrees with the law.
+-- definition: largest_size, lower_size and upper_size are those of
+--   fitting_sizes, by a law for each buffer; where the values of a size are
+--   not known, largest_size is that of scaling_law, by a law for the total,
+--   and the others are NULL. Beyond twice the greatest compiled size
+--   (is_extrapolated) compile lower_size before you rely on it.
+--   constant_bytes, linear_bytes and quadratic_bytes are the law of the total
+--   of scaling_law, with two sizes or more. growing_part is the part of the
+--   memory (parameter, constant, live_out or temp) that grows most from the
+--   smallest compiled size to largest_size, or else to the greatest compiled
+--   size; by the laws of their totals. is_checked says whether a third size
+--   agrees. Helpers of frameworks (library_programs) are left out beside other
+--   programs, unless program names one.
 -- grain: program, platform, device, compiler version, memory space, axis,
 --   other axes
 -- empty: no program was compiled at two sizes that differ in one axis only.
 --   Compile it at another size; `hlodb query size_axes` lists the known sizes.
--- leading: program, space_name, axis, other_axes, largest_size, max_size,
+-- leading: program, axis_name, other_axes, lower_size, largest_size, max_size,
 --   growing_part, growing_bytes
 -- param program
 -- param series
@@ -32,13 +38,24 @@
 -- column space_name
 -- column axis VARCHAR name neutral: Dimensions that change together, as in
 --   scaling_law.
+-- column axis_name VARCHAR name neutral: The first of these dimensions, with
+--   the name of the argument where it is known, such as tokens[0].
 -- column other_axes VARCHAR text neutral: Sizes of the other axes; NULL if
 --   there are none.
 -- column size_count BIGINT count neutral: Number of compiled sizes.
 -- column min_size BIGINT count neutral: Smallest compiled size.
 -- column max_size BIGINT count neutral: Greatest compiled size.
+-- column lower_size BIGINT count higher_is_better: Largest size that fits
+--   even if the laws are a little wrong; NULL as largest_size, and where the
+--   values of a size are not known.
 -- column largest_size BIGINT count higher_is_better: Largest size that fits;
 --   NULL without a limit, or if the memory does not grow.
+-- column upper_size BIGINT count higher_is_better: Largest size that may fit;
+--   NULL as lower_size.
+-- column is_extrapolated BOOLEAN flag neutral: Whether largest_size is more
+--   than twice the greatest compiled size; NULL without largest_size.
+-- column error_ratio DOUBLE ratio lower_is_better: Largest error of the laws
+--   of buffers at a compiled size, as a share of what the greatest reserves.
 -- column usable_bytes BIGINT bytes neutral: The limit.
 -- column limit_from VARCHAR name neutral: Source of the limit, see headroom.
 -- column nominal_bytes BIGINT bytes neutral: Memory of the device, of which
@@ -58,8 +75,23 @@
 -- column growing_bytes BIGINT bytes lower_is_better: Bytes by which that part
 --   grows from min_size to largest_size, or else to max_size.
 -- column caveat VARCHAR text neutral: What the bytes lack, see headroom.
-WITH laws AS MATERIALIZED (
+WITH predictions AS MATERIALIZED (
+  SELECT * FROM fitting_sizes()
+),
+totals AS MATERIALIZED (
   SELECT * FROM scaling_law()
+),
+laws AS MATERIALIZED (
+  SELECT
+    t.* REPLACE (coalesce(p.largest_size, t.largest_size) AS largest_size),
+    p.axis_name, p.lower_size, p.upper_size, p.error_ratio
+  FROM totals AS t
+  LEFT JOIN predictions AS p
+    ON p.subject = t.subject
+    AND p.color = t.color
+    AND p.axis = t.axis
+    AND p.other_axes IS NOT DISTINCT FROM t.other_axes
+    AND t.part = 'reserved'
 ),
 growing AS (
   SELECT
@@ -89,8 +121,10 @@ most AS (
 )
 SELECT
   t.program, t.platform, t.device, t.compiler_version, t.color, t.space_name,
-  t.axis, t.other_axes, t.size_count, t.min_size, t.max_size, t.largest_size,
-  t.usable_bytes, t.limit_from, t.nominal_bytes, t.constant_bytes,
+  t.axis, coalesce(t.axis_name, t.axis) AS axis_name, t.other_axes,
+  t.size_count, t.min_size, t.max_size, t.lower_size, t.largest_size,
+  t.upper_size, t.largest_size > 2 * t.max_size AS is_extrapolated,
+  t.error_ratio, t.usable_bytes, t.limit_from, t.nominal_bytes, t.constant_bytes,
   t.linear_bytes, t.quadratic_bytes,
   t.max_residual_bytes, t.size_count > 2 AS is_checked,
   m.part AS growing_part, m.bytes AS growing_bytes, t.caveat
@@ -100,7 +134,19 @@ LEFT JOIN most AS m
   AND m.space_color = t.color
   AND m.axis = t.axis
   AND m.other_axes IS NOT DISTINCT FROM t.other_axes
+LEFT JOIN (
+  SELECT DISTINCT y.name FROM library_programs() AS y
+) AS h ON h.name = t.program
 WHERE t.part = 'reserved'
+  AND (
+    h.name IS NULL
+    OR $program IS NOT NULL
+    OR NOT EXISTS (
+      SELECT 1
+      FROM totals AS o
+      WHERE o.program NOT IN (SELECT y.name FROM library_programs() AS y)
+    )
+  )
 ORDER BY
   t.program, t.platform, t.device, t.compiler_version, t.color, t.axis,
   t.other_axes, t.subject

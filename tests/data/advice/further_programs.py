@@ -320,10 +320,10 @@ def jraph_mesh(variant: str) -> Program:
         return jax.nn.silu(x @ w[0]) @ w[1]
 
     def propagate(w: Any, graph: Any) -> Any:
-        network = jraph.InteractionNetwork(
-            update_edge_fn=lambda e: e[:, :width] + mlp(w["edge"], e),
-            update_node_fn=lambda n: n[:, :width] + mlp(w["node"], n),
-        )
+        def added(name: str) -> Any:
+            return lambda *a: a[0] + mlp(w[name], jnp.concatenate(a, -1))
+
+        network = jraph.InteractionNetwork(added("edge"), added("node"))
         return network(graph)
 
     def flow_step(weights: Any, x: Any, e: Any, ends: Any, goal: Any) -> Any:

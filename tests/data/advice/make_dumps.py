@@ -1,8 +1,8 @@
 """Compiles the programs of programs.py ahead of time, before and after their edit.
 
     pip install "jax[tpu]==0.10.2" flax optax equinox dm-haiku diffrax numpyro
-    pip install keras haliax jraph e3nn-jax blackjax ott-jax evosax tinygp jaxopt mctx
-    pip install tensorflow-probability penzai
+    pip install --pre keras haliax aqtp jraph e3nn-jax blackjax ott-jax evosax tinygp
+    pip install jaxopt mctx tfp-nightly penzai
     python make_dumps.py FOLDER [NAME…]
 
 Each variant is compiled by a process of its own, as XLA takes the folder of its dump
