@@ -59,6 +59,8 @@ _SHARED = (
     "located_contents",
     "value_places",
     "peak_values",
+    "array_flow",
+    "array_origins",
     "instruction_phases",
     "parameter_readers",
     "value_phases",

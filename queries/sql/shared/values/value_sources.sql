@@ -2,12 +2,14 @@
 -- question: Which source line and framework operation does each value belong
 --   to?
 -- definition: Source line and op_name of the defining instruction (attribution
---   defined). A temporary value whose instruction has no source line, such as
---   those that the compiler adds, takes both from its first scheduled reader
---   that has one, or else from readers of that reader's results, up to four
---   steps away (attribution read). A line in a framework file counts as a
---   line, but is NULL here (instruction_sources). Values without any line have
---   no row.
+--   defined). What a loop carries or stores, which would have the line of the
+--   loop, and results without a line take both from the instruction that
+--   computed them, through array_flow (attribution stored). A temporary value
+--   without either, such as those that the compiler adds, takes both from its
+--   first scheduled reader that has one, or else from readers of that reader's
+--   results, up to four steps away (attribution read). A line in a framework
+--   file counts as a line, but is NULL here (instruction_sources). Values
+--   without any line have no row.
 -- grain: module content, source locations, value
 -- param run
 -- param program
@@ -18,7 +20,8 @@
 -- column locations_id
 -- column value_id
 -- column attribution VARCHAR name neutral: defined: line of the definition;
---   read: line of a reader.
+--   stored: line that computed what a loop or the program stores; read: line
+--   of a reader.
 -- column op_name
 -- column source_file
 -- column source_line
@@ -31,10 +34,13 @@ WITH RECURSIVE sources AS MATERIALIZED (
   WHERE s.source_file IS NOT NULL
     OR s.is_framework
 ),
-tenants AS (
+tenants AS MATERIALIZED (
   SELECT DISTINCT
     m.module_id, m.locations_id, v.value_id, v.instruction_id, v.kind,
-    s.instruction_id IS NOT NULL AS is_sourced
+    s.instruction_id IS NOT NULL AS is_sourced, s.source_file, s.source_line,
+    coalesce(
+      TRY_CAST(regexp_extract(v.shape_index, '^\{([0-9]+)', 1) AS INTEGER), -1
+    ) AS element
   FROM located_contents() AS m
   JOIN value_places() AS v USING (module_id)
   LEFT JOIN sources AS s
@@ -43,9 +49,72 @@ tenants AS (
     AND s.instruction_id = v.instruction_id
 ),
 described AS MATERIALIZED (
-  SELECT i.module_id, i.instruction_id, i.schedule_step, i.form_id
+  SELECT
+    i.module_id, i.instruction_id, i.schedule_step, f.opcode, f.op_name
   FROM (SELECT DISTINCT module_id FROM tenants) AS t
   JOIN store.instructions AS i USING (module_id)
+  LEFT JOIN store.instruction_forms AS f USING (form_id)
+),
+flow AS MATERIALIZED (
+  SELECT f.*, d.opcode = 'dynamic-update-slice' AS is_update
+  FROM array_flow() AS f
+  JOIN described AS d USING (module_id, instruction_id)
+),
+loop_lines AS MATERIALIZED (
+  SELECT DISTINCT
+    s.module_id, s.locations_id, s.source_file, s.source_line
+  FROM sources AS s
+  JOIN described AS d USING (module_id, instruction_id)
+  WHERE d.opcode = 'while'
+),
+-- An update is what is written, not what is written into.
+carried AS (
+  SELECT
+    t.module_id, t.locations_id, t.value_id, t.instruction_id AS at_id,
+    t.element AS at_element, FALSE AS is_stored
+  FROM tenants AS t
+  LEFT JOIN loop_lines AS l
+    ON l.module_id = t.module_id
+    AND l.locations_id = t.locations_id
+    AND l.source_file = t.source_file
+    AND l.source_line = t.source_line
+  WHERE t.kind IN ('temp', 'live_out')
+    AND (l.source_line IS NOT NULL OR NOT t.is_sourced)
+  UNION
+  SELECT
+    c.module_id, c.locations_id, c.value_id, f.source_id, f.source_element,
+    c.is_stored OR f.is_update
+  FROM carried AS c
+  JOIN flow AS f
+    ON f.module_id = c.module_id
+    AND f.instruction_id = c.at_id
+    AND f.element = c.at_element
+  WHERE NOT (f.is_update AND f.is_whole)
+),
+made AS (
+  SELECT
+    c.module_id, c.locations_id, c.value_id,
+    arg_min(c.at_id, (NOT c.is_stored, c.at_id)) AS maker_id
+  FROM carried AS c
+  JOIN sources AS s
+    ON s.module_id = c.module_id
+    AND s.locations_id = c.locations_id
+    AND s.instruction_id = c.at_id
+  JOIN described AS d
+    ON d.module_id = c.module_id
+    AND d.instruction_id = c.at_id
+  ANTI JOIN loop_lines AS l
+    ON l.module_id = s.module_id
+    AND l.locations_id = s.locations_id
+    AND l.source_file = s.source_file
+    AND l.source_line = s.source_line
+  ANTI JOIN flow AS f
+    ON f.module_id = c.module_id
+    AND f.instruction_id = c.at_id
+    AND f.element = c.at_element
+  WHERE s.source_file IS NOT NULL
+    AND d.opcode NOT IN ('parameter', 'constant', 'iota', 'broadcast')
+  GROUP BY c.module_id, c.locations_id, c.value_id
 ),
 readings AS MATERIALIZED (
   SELECT DISTINCT u.module_id, u.value_id, u.instruction_id AS reader_id
@@ -100,17 +169,28 @@ found AS (
 ),
 chosen AS (
   SELECT
-    module_id, locations_id, value_id, instruction_id, 'defined' AS attribution
-  FROM tenants
-  WHERE is_sourced
+    t.module_id, t.locations_id, t.value_id, t.instruction_id,
+    'defined' AS attribution
+  FROM tenants AS t
+  ANTI JOIN made AS m
+    ON m.module_id = t.module_id
+    AND m.locations_id = t.locations_id
+    AND m.value_id = t.value_id
+  WHERE t.is_sourced
   UNION ALL
-  SELECT module_id, locations_id, value_id, reader_id, 'read'
-  FROM found
+  SELECT module_id, locations_id, value_id, maker_id, 'stored'
+  FROM made
+  UNION ALL
+  SELECT f.module_id, f.locations_id, f.value_id, f.reader_id, 'read'
+  FROM found AS f
+  ANTI JOIN made AS m
+    ON m.module_id = f.module_id
+    AND m.locations_id = f.locations_id
+    AND m.value_id = f.value_id
 )
 SELECT
-  c.module_id, c.locations_id, c.value_id, c.attribution, f.op_name,
+  c.module_id, c.locations_id, c.value_id, c.attribution, i.op_name,
   s.source_file, s.source_line, s.function_name
 FROM chosen AS c
 JOIN sources AS s USING (module_id, locations_id, instruction_id)
 JOIN described AS i USING (module_id, instruction_id)
-LEFT JOIN store.instruction_forms AS f USING (form_id)
