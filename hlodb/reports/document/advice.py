@@ -15,6 +15,9 @@ SHORT_RATIO = 0.8
 FREE_RATIO = 0.25
 """Memory is plentiful where a program reserves less than this share of it."""
 
+SMALL_BYTES = 16 * 2**20
+"""Nothing pays in a program that needs less, where no limit is known."""
+
 _LASTING = frozenset({"weights", "optimiser_state"})
 """Roles of what stays between steps."""
 
@@ -34,6 +37,11 @@ def is_free(space: Row) -> bool:
     return bool(is_known and space["reserved_bytes"] < FREE_RATIO * limit)
 
 
+def is_small(space: Row) -> bool:
+    """Return whether a program needs next to nothing, and no limit is known."""
+    return not space["usable_bytes"] and space["reserved_bytes"] < SMALL_BYTES
+
+
 def is_short(space: Row) -> bool:
     """Return whether a memory space is nearly full, or too small."""
     limit = space["usable_bytes"]
@@ -50,7 +58,7 @@ def advice_on(space: Row, remedies: Sequence[Row]) -> Advice:
     """
     if any("standing" in row for row in remedies):
         return Advice(remedies, [])
-    if is_free(space):
+    if is_free(space) or is_small(space):
         return Advice([], remedies)
     if is_short(space):
         return Advice(remedies, [])

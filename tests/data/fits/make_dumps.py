@@ -57,7 +57,7 @@ def dump(name: str, size: int, folder: Path) -> int:
     subprocess.run(command, check=True, capture_output=True, timeout=300)
     texts = [
         file.read_text()
-        for file in folder.glob("*after_optimizations-buffer-assignment.txt")
+        for file in folder.glob("*after_optimizations-*.txt")
     ]
     for file in list(folder.iterdir()):
         if file.is_dir():

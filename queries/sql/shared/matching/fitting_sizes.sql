@@ -13,7 +13,9 @@
 --   farther it is from the greatest compiled size, and for all that grows in
 --   other memory spaces; upper_size leaves as much on the other side. For both
 --   and for largest_size, what other memory spaces hold beyond 128 MiB, the
---   VMEM of a TPU, counts here. Sizes that were compiled bound all three.
+--   VMEM of a TPU, counts here. Sizes that were compiled bound all three, and
+--   lower_size is at most twice the greatest of them: beyond, the compiler may
+--   decide otherwise.
 -- grain: subject, memory space, axis, other axes
 -- steps: size_models, axis_names, sized_values, paired_values,
 --   renamed_sizes, buffer_laws, growing_parts, compiled_errors
@@ -96,7 +98,7 @@ search (model, goal, fits_size, over_size, round) AS (
           sum(sum(other_change)) OVER in_order AS other_bytes
         FROM (
           SELECT
-            e.* EXCLUDE (bytes),
+            e.* EXCLUDE (bytes, own_bytes, room_bytes),
             unnest([e.start_step, e.end_step + 1]) AS step,
             unnest(CASE WHEN e.is_main THEN [e.bytes, -e.bytes] ELSE [0, 0] END)
               AS main_change,
@@ -110,7 +112,15 @@ search (model, goal, fits_size, over_size, round) AS (
                 lambda d: ceil(greatest(
                   d.greatest_size + d.slope * (c.size - f.base_size), 1
                 ) / d.tile) * d.tile
-              )), 1) AS bytes
+              )), 1) AS own_bytes,
+              f.host_bytes * coalesce(list_product(list_transform(
+                f.host_dimensions,
+                lambda d: ceil(greatest(
+                  d.greatest_size + d.slope * (c.size - f.base_size), 1
+                ) / d.tile) * d.tile
+              )), 1) AS room_bytes,
+              CASE WHEN room_bytes IS NULL OR own_bytes > room_bytes
+                THEN own_bytes ELSE 0 END AS bytes
             FROM (
               SELECT
                 s.*,
@@ -165,8 +175,9 @@ SELECT
   m.subject, m.space_color AS color, m.axis, m.other_axes, n.axis_name,
   greatest(least(a.largest_size, m.first_over - 1), m.last_fitting)
     AS largest_size,
-  greatest(least(a.lower_size, m.first_over - 1), m.last_fitting)
-    AS lower_size,
+  greatest(
+    least(a.lower_size, 2 * m.base_size, m.first_over - 1), m.last_fitting
+  ) AS lower_size,
   greatest(least(a.upper_size, m.first_over - 1), m.last_fitting)
     AS upper_size,
   e.error_ratio

@@ -23,7 +23,9 @@
 --   reduce-window reads: XLA adds them to the gradient of max pooling.
 --   reported: results that replace no argument, in programs that replace some
 --   or have several results, from the last use on, and what loops collect as
---   results. history: arrays that a loop fills and of which only a small part
+--   results, and what only they need of other values. early: temporary arrays
+--   that are computed long before they are read, from values that are live
+--   until then anyway. history: arrays that a loop fills and of which only a small part
 --   is read afterwards. logits, scores, differences, examples: temporary
 --   arrays that their dimensions give away. narrowed: 32-bit arguments that
 --   are only read to make 16 bits of them. rounded: arrays of programs that
@@ -38,7 +40,8 @@
 -- steps: described_values, arrays, missed_pairs, arguments, argument_places,
 --   donated_names, updating_programs, argument_sizes, batch_sizes,
 --   saved_arrays, loop_arrays, loop_stacks, histories, result_arrays,
---   scheduled_instructions, read_steps, positional_arrays, windowed_arrays,
+--   scheduled_instructions, read_steps, result_sources, early_arrays, positional_arrays,
+--   windowed_arrays,
 --   kept_stacks, program_traits, narrow_programs, awaiting_gradients,
 --   shaped_arrays, narrowed_arguments, whole_states, movable_results,
 --   undivided_arguments, whole_updates, batch_arrays
@@ -128,6 +131,31 @@ WITH marked AS (
   JOIN whole_updates AS w
     ON w.module_id = v.module_id
     AND w.dimensions = v.dimensions
+  WHERE v.kind = 'temp'
+  UNION ALL
+  -- And what else has its dimensions where there are no gradients, which may
+  -- stay as they are: copies, and parts in a loop.
+  SELECT DISTINCT
+    v.*, 'replicated',
+    t.root || ' (' || t.shards
+      || CASE WHEN t.shards = 1 THEN ' part' ELSE ' parts' END || ' for '
+      || t.partitions || ' partitions)',
+    t.partitions - t.shards, t.partitions, 0, CAST(NULL AS INTEGER),
+    CAST(NULL AS INTEGER)
+  FROM arrays AS v
+  JOIN undivided_arguments AS t
+    ON t.module_id = v.module_id
+    AND t.has_copies
+    AND t.dimensions LIKE '%,%'
+    AND (
+      v.dimensions = t.dimensions
+      OR t.dimensions = split_part(t.dimensions, ',', 1) || ','
+        || v.dimensions
+      OR v.dimensions = '1' || substr(t.dimensions, strpos(t.dimensions, ','))
+    )
+  JOIN program_traits AS p
+    ON p.module_id = v.module_id
+    AND NOT p.has_backward
   WHERE v.kind = 'temp'
   UNION ALL
   SELECT
@@ -243,6 +271,16 @@ WITH marked AS (
     ON u.module_id = v.module_id
     AND u.value_id = v.value_id
     AND u.mark = 'reported'
+  UNION ALL
+  SELECT
+    v.* EXCLUDE (subject, from_step), 'reported', v.subject, NULL, NULL, 1,
+    v.from_step, NULL
+  FROM result_sources AS v
+  UNION ALL
+  SELECT
+    v.* EXCLUDE (until_step), 'early', NULL, NULL, NULL, 0, v.start_step + 1,
+    v.until_step
+  FROM early_arrays AS v
   UNION ALL
   SELECT
     v.*, 'gathered', NULL, NULL, NULL, 0, v.start_step + 1, u.first_step - 1

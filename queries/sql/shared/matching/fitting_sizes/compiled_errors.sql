@@ -26,7 +26,15 @@ WITH held AS (
             lambda d: ceil(greatest(
               d.greatest_size + d.slope * (c.compiled.size - f.base_size), 1
             ) / d.tile) * d.tile
-          )), 1) AS bytes
+          )), 1) AS own_bytes,
+          f.host_bytes * coalesce(list_product(list_transform(
+            f.host_dimensions,
+            lambda d: ceil(greatest(
+              d.greatest_size + d.slope * (c.compiled.size - f.base_size), 1
+            ) / d.tile) * d.tile
+          )), 1) AS room_bytes,
+          CASE WHEN room_bytes IS NULL OR own_bytes > room_bytes
+            THEN own_bytes ELSE 0 END AS bytes
         FROM (
           SELECT model, unnest(compiled) AS compiled FROM size_models
         ) AS c

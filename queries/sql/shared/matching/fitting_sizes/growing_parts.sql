@@ -1,7 +1,9 @@
 -- step: Parts of the memory with their laws: allocations that are not
 --   temporary, which are held all the time, grow like their largest value;
 --   temporary values, of which one in the bytes of another takes its place;
---   and what is left of the greatest size, which stays.
+--   values that are guests of an allocation that is not temporary as long as
+--   they are no larger (host_dimensions, host_bytes); and what is left of the
+--   greatest size, which stays.
 -- grain: model, part
 WITH laws AS MATERIALIZED (
   SELECT
@@ -51,6 +53,7 @@ standing AS (
       AS dimensions,
     arg_max(unit_bytes * allocation_bytes / size_bytes, (size_bytes, place))
       AS unit_bytes,
+    arg_max(place, (size_bytes, place)) AS owner,
     any_value(allocation_bytes) AS bytes
   FROM laws
   WHERE is_main
@@ -72,7 +75,8 @@ known AS (
 )
 SELECT
   s.model, m.base_size, TRUE AS is_main, s.dimensions, s.unit_bytes,
-  -1 AS start_step, n.last_step AS end_step
+  -1 AS start_step, n.last_step AS end_step, NULL AS host_dimensions,
+  NULL AS host_bytes
 FROM standing AS s
 JOIN size_models AS m USING (model)
 JOIN spans AS n USING (model)
@@ -81,12 +85,22 @@ SELECT
   t.model, t.base_size, t.is_main, t.dimensions,
   CASE WHEN t.is_main THEN t.unit_bytes * t.base_temp_bytes / p.bytes
     ELSE t.unit_bytes END,
-  t.start_step, t.end_step
+  t.start_step, t.end_step, NULL, NULL
 FROM temporary AS t
 JOIN peaks AS p USING (model, is_main)
 UNION ALL
 SELECT
+  g.model, g.base_size, TRUE, g.dimensions, g.unit_bytes, g.start_step,
+  g.end_step, s.dimensions, s.unit_bytes
+FROM laws AS g
+JOIN standing AS s USING (model, allocation_id)
+WHERE g.is_main
+  AND g.kind NOT IN ('temp', 'thread_local')
+  AND g.place <> s.owner
+  AND g.start_step <= g.end_step
+UNION ALL
+SELECT
   k.model, k.base_size, TRUE, [], CAST(k.rest_bytes AS DOUBLE), -1,
-  n.last_step
+  n.last_step, NULL, NULL
 FROM known AS k
 JOIN spans AS n USING (model)

@@ -23,6 +23,12 @@ known AS MATERIALIZED (
     list(DISTINCT k.dimensions) FILTER (WHERE k.is_weight)
       AS weight_dimensions,
     list(DISTINCT k.dimensions) FILTER (WHERE len(k.sizes) = 2) AS matrices,
+    list(DISTINCT k.dimensions) FILTER (WHERE k.is_argument) AS points,
+    list(DISTINCT k.sizes[2]) FILTER (
+      WHERE k.is_argument
+        AND len(k.sizes) = 2
+        AND 8 * k.sizes[1] <= k.sizes[2]
+    ) AS clouds,
     list(DISTINCT k.dimensions) FILTER (
       WHERE k.name LIKE '%dot_general%'
         OR k.name LIKE '%softmax%'
@@ -30,13 +36,14 @@ known AS MATERIALIZED (
   FROM (
     SELECT
       a.module_id, a.dimensions, '' AS name, NOT a.is_input AS is_weight,
+      TRUE AS is_argument,
       list_sort(list_transform(
         string_split(a.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
       )) AS sizes
     FROM arguments AS a
     WHERE a.dimensions LIKE '%,%'
     UNION ALL
-    SELECT s.module_id, s.dimensions, s.name, FALSE, s.sizes
+    SELECT s.module_id, s.dimensions, s.name, FALSE, FALSE, s.sizes
     FROM sized AS s
   ) AS k
   GROUP BY k.module_id
@@ -57,11 +64,20 @@ marked AS (
         AND v.sizes[-1] >= 1024
         AND list_contains(k.products, v.dimensions) THEN 'scores'
       WHEN len(v.sizes) = 3
-        AND regexp_matches(v.name, '/(sub|square|integer_pow|pow|abs)$')
+        AND regexp_matches(
+          v.name, '/(sub|square|integer_pow|pow|abs|mul|div|neg)$'
+        )
+        AND list_contains(k.points, v.sizes[1] || ',' || v.sizes[3])
+        AND list_contains(k.points, v.sizes[2] || ',' || v.sizes[3])
         AND list_contains(k.matrices, v.sizes[1] || ',' || v.sizes[3])
         AND list_contains(k.matrices, v.sizes[2] || ',' || v.sizes[3])
         AND list_contains(k.matrices, v.sizes[1] || ',' || v.sizes[2])
         THEN 'differences'
+      WHEN len(v.sizes) = 2
+        AND v.sizes[1] = v.sizes[2]
+        AND v.sizes[1] >= 4096
+        AND NOT t.is_exact
+        AND list_contains(k.clouds, v.sizes[1]) THEN 'pairs'
       WHEN t.has_backward
         AND c.kind = 'entry'
         AND v.name NOT LIKE '%one_hot%'
