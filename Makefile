@@ -102,6 +102,7 @@ bench-causes: $(VENV)/run  ### Score the causes that reports name of single edit
 bench-remedies: $(VENV)/run  ### Compare what remedies promise with programs compiled with them
 	$(BIN)/python -m bench.remedies
 	$(BIN)/python -m bench.advice
+	$(BIN)/python -m bench.fits
 
 oracle: $(VENV)/oracle $(VENV)/sarif $(VENV)/junit-10.xsd  ### Hold modules against XLA's own parser, forms of reports against official schemas
 	$(BIN)/python -m pytest -q -m oracle

@@ -3,7 +3,7 @@
     pip install "jax[tpu]==0.10.2" && python make_dumps.py FOLDER [NAME…]
 
 Gives FOLDER/NAME.tar.xz with the sizes to fit, and FOLDER/NAME.json: the limit, the
-largest size that needs no more, and what every size needs by XLA's own total.
+largest size that needs no more, and what every size needs in main memory.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ KEPT = (
     "-live-range",
     "target_arguments",
 )
-_TOTAL = re.compile(r"^Total bytes used: (\d+)", re.MULTILINE)
+_ALLOCATION = re.compile(
+    r"^allocation \d+: size (\d+)(?!.*, color [1-9])", re.MULTILINE
+)
 
 
 def compile_one(name: str, size: str, folder: str) -> None:
@@ -57,14 +59,14 @@ def dump(name: str, size: int, folder: Path) -> int:
     subprocess.run(command, check=True, capture_output=True, timeout=300)
     texts = [
         file.read_text()
-        for file in folder.glob("*after_optimizations-*.txt")
+        for file in folder.glob("*after_optimizations-buffer-assignment.txt")
     ]
     for file in list(folder.iterdir()):
         if file.is_dir():
             shutil.rmtree(file)
         elif not file.stem.endswith(KEPT):
             file.unlink()
-    return max(int(found[1]) for text in texts if (found := _TOTAL.search(text)))
+    return max(sum(map(int, _ALLOCATION.findall(text))) for text in texts)
 
 
 def main() -> None:

@@ -20,6 +20,8 @@ WITH candidates AS MATERIALIZED (
       'collective-permute', 'copy', 'rng', 'rng-bit-generator'
     )
     AND NOT regexp_matches(i.opcode, '-(start|update|done)$')
+    -- Of one number, which no source line computes.
+    AND v.instruction NOT LIKE '%broadcast%'
     AND c.kind = 'entry'
     AND EXISTS (
       SELECT 1
