@@ -98,6 +98,7 @@ IN_SMALLER: dict[str, Parameters] = {
     "compared_buffers": _CONTENTS,
     "divergences": {**_PLACES, "main_parts": ["parameter"]},
     "donation_changes": _CONTENTS,
+    "fitting_sizes": {"series": "sizes", "limit_bytes": 500_000_000},
     "gathered_values": {"run": "asynchronous"},
     "gathered_weights_at_peak": {"run": "asynchronous"},
     "incomplete_modules": {"run": "seeds"},

@@ -143,11 +143,15 @@ def _asked(file: Path, asked: dict[str, Value], space: str) -> tuple[Result, lis
         found = run_query(connection, "largest_fit", asked)
         which = {name: asked[name] for name in ("program", "series", "color")}
         left_out = run_query(connection, "unfitted_sizes", which).dicts()
-    lines = (
-        f"{row['program']} of run {row['run']!r} is left out: {row['reason']}"
-        for row in left_out
-    )
-    return found, list(dict.fromkeys(lines))
+    runs: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in left_out:
+        runs[row["program"], row["reason"]].append(row["run"])
+    lines = [
+        f"{program}: {counted(len(names), 'compilation')} left out (run {names[0]!r}"
+        f"{' and others' if len(set(names)) > 1 else ''}): {reason}"
+        for (program, reason), names in runs.items()
+    ]
+    return found, lines
 
 
 def _color(connection: Connection, space: str) -> int:

@@ -39,7 +39,8 @@ def is_free(space: Row) -> bool:
 
 def is_small(space: Row) -> bool:
     """Return whether a program needs next to nothing, and no limit is known."""
-    return not space["usable_bytes"] and space["reserved_bytes"] < SMALL_BYTES
+    is_judged = space["usable_bytes"] or space["is_refused"]
+    return not is_judged and space["reserved_bytes"] < SMALL_BYTES
 
 
 def is_short(space: Row) -> bool:
