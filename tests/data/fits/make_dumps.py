@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from importlib import import_module
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -40,9 +41,10 @@ def compile_one(name: str, size: str, folder: str) -> None:
     import jax
     from jax.experimental import topologies
     from jax.sharding import SingleDeviceSharding
-    from programs import SERIES
 
-    platform, function, arguments = SERIES[name][0](int(size))
+    series = import_module("programs").SERIES
+
+    platform, function, arguments = series[name][0](int(size))
     if platform != "cpu":
         chip = topologies.get_topology_desc(platform, platform="tpu").devices[0]
         place = SingleDeviceSharding(chip)
@@ -74,11 +76,11 @@ def main() -> None:
     if sys.argv[1:2] == ["--one"]:
         compile_one(*sys.argv[2:])
         return
-    from programs import SERIES
+    series = import_module("programs").SERIES
 
     folder = Path(sys.argv[1])
-    for name in sys.argv[2:] or list(SERIES):
-        _, sizes, near = SERIES[name]
+    for name in sys.argv[2:] or list(series):
+        _, sizes, near = series[name]
         if (folder / f"{name}.json").exists():
             continue
         with tempfile.TemporaryDirectory() as scratch:
