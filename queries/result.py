@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from hlodb.errors import UsageError
 from hlodb.queries.query import Column
+from hlodb.text import nearest
 
 Row = tuple[Any, ...]
 
@@ -15,12 +18,19 @@ class Result:
     """The answer to a query: `columns` in order, `rows` as tuples of Python values.
 
     Numbers are exact: BIGINT and HUGEINT are int, DECIMAL is Decimal. A table for
-    people shows the `leading` columns, or all where none are named.
+    people shows the `leading` columns, or all where none are named. `total_rows` is how
+    many rows the answer has, where only some of them are here.
     """
 
     columns: tuple[Column, ...]
     rows: list[Row]
     leading: tuple[str, ...] = ()
+    total_rows: int | None = None
+
+    @property
+    def total(self) -> int:
+        """Number of rows of the whole answer."""
+        return len(self.rows) if self.total_rows is None else self.total_rows
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -36,6 +46,29 @@ class Result:
         """Return the values of one column."""
         place = self.names.index(name)
         return [row[place] for row in self.rows]
+
+    def bounded(self, columns: Sequence[str] = (), limit: int | None = None) -> Result:
+        """Return the first `limit` rows, of `columns` only where any are named.
+
+        Raises UsageError for a column that is not there.
+        """
+        rows = self.rows if limit is None else self.rows[:limit]
+        cut = replace(self, rows=rows, total_rows=self.total)
+        if not columns:
+            return cut
+        names = self.names
+        for name in columns:
+            if name not in names:
+                hint = nearest(name, names)
+                known = f"{' It' if hint else '; it'} has {', '.join(names)}"
+                raise UsageError(f"the answer has no column {name!r}{hint}{known}")
+        places = [names.index(name) for name in dict.fromkeys(columns)]
+        return replace(
+            cut,
+            columns=tuple(self.columns[place] for place in places),
+            rows=[tuple(row[place] for place in places) for row in rows],
+            leading=(),
+        )
 
     def arrow(self) -> Any:
         """Return a pyarrow.Table; column units stand in the fields' metadata."""

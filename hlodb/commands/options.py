@@ -23,8 +23,8 @@ from hlodb.queries.render.forms import BINARY_FORMATS, FORMATS, writer
 from hlodb.queries.result import Result
 from hlodb.schema.connection import Connection
 from hlodb.schema.limits import close_to_the_world
-from hlodb.terminal.narration import DB_IN_COMMANDS
-from hlodb.text import parse_size
+from hlodb.terminal.narration import DB_IN_COMMANDS, narrate
+from hlodb.text import counted, parse_size
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -167,6 +167,54 @@ def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return _format(_wide(command))
 
 
+_COLUMNS, _LIMIT = "hlodb.columns", "hlodb.limit"
+
+
+def _set_columns(context: click.Context, _: click.Parameter, names: str | None) -> None:
+    context.meta[_COLUMNS] = [name.strip() for name in (names or "").split(",") if name]
+
+
+def _set_limit(context: click.Context, _: click.Parameter, limit: int | None) -> None:
+    context.meta[_LIMIT] = limit
+
+
+_columns: Decorator = click.option(
+    "--columns",
+    metavar="NAME,…",
+    expose_value=False,
+    callback=_set_columns,
+    help="Give only these columns, in this order.",
+)
+_row_limit: Decorator = click.option(
+    "--limit",
+    metavar="N",
+    type=click.IntRange(min=0),
+    expose_value=False,
+    callback=_set_limit,
+    help="Give only the first N rows.",
+)
+
+
+def bounds_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --columns and --limit, which bound an answer in every format."""
+    return _columns(_row_limit(command))
+
+
+def is_bounded() -> bool:
+    """Return whether --columns or --limit bound what this command prints."""
+    meta = click.get_current_context().meta
+    return bool(meta.get(_COLUMNS)) or meta.get(_LIMIT) is not None
+
+
+def _bounded(result: Result, context: click.Context) -> Result:
+    """Return the part of an answer that --columns and --limit leave."""
+    columns, limit = context.meta.get(_COLUMNS, ()), context.meta.get(_LIMIT)
+    bounded = result.bounded(columns, limit)
+    if len(bounded.rows) < len(result.rows):
+        narrate(f"first {len(bounded.rows):,} of {counted(result.total, 'row')}")
+    return bounded
+
+
 def _size(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
     """Return the bytes of a size with or without a unit."""
     if value is None:
@@ -260,6 +308,8 @@ def write_result(result: Result, form: str, output: Path | None) -> None:
     if form in BINARY_FORMATS:
         refuse_terminal(form, output)
     context = click.get_current_context(silent=True)
+    if context is not None:
+        result = _bounded(result, context)
     if context is not None and context.meta.get(_WIDE):
         result = replace(result, leading=())
     with output_stream(output) as stream:

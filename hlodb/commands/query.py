@@ -13,8 +13,10 @@ from hlodb.commands.completion import (
     complete_query_values,
 )
 from hlodb.commands.options import (
+    bounds_option,
     db_option,
     format_option,
+    is_bounded,
     open_for_reading,
     output_option,
     write_result,
@@ -22,6 +24,7 @@ from hlodb.commands.options import (
 from hlodb.errors import UsageError
 from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
 from hlodb.queries.describe import catalogue_listing, catalogue_objects, query_help
+from hlodb.queries.find import MOST_FOUND, find_queries
 from hlodb.queries.lint import lint as lint_queries
 from hlodb.queries.query import Query
 from hlodb.queries.result import Result, plain_column
@@ -79,6 +82,12 @@ _TABLE_ROWS = 20
     help="List also the building blocks and checks.",
 )
 @click.option(
+    "--find",
+    "question",
+    metavar="QUESTION",
+    help=f"List the queries whose words fit a question, {MOST_FOUND} at most.",
+)
+@click.option(
     "--lint", is_flag=True, help="Check the query files instead of running one."
 )
 @click.option(
@@ -90,6 +99,7 @@ _TABLE_ROWS = 20
 )
 @db_option
 @format_option
+@bounds_option
 @output_option
 @click.pass_context
 def command(
@@ -100,6 +110,7 @@ def command(
     folders: tuple[Path, ...],
     explained: bool,
     everything: bool,
+    question: str | None,
     lint: bool,
     helped: bool,
     db: Path,
@@ -110,10 +121,12 @@ def command(
 
     \b
     hlodb query                                    list the queries
+    hlodb query --find "which line owns the peak"  list those that fit a question
     hlodb query peak_by_space --help               show its exact definition
     hlodb query peak_by_space -p run=nightly-7     answer it for one run
     hlodb query peak_contents jit_step             answer it for one program
     hlodb query peak_contents --format csv | head  for other tools
+    hlodb query peak_contents --columns instruction,owned_bytes --limit 5
     hlodb query --queries my_queries --lint        check your own
 
     PROGRAM is short for -p program=PROGRAM. A table has 20 rows where the query
@@ -125,6 +138,11 @@ def command(
     if lint:
         return _lint(folders)
     catalogue = load_catalogue(folders)
+    if question is not None:
+        if name is not None:
+            raise UsageError("pass the name of a query or --find, not both")
+        _find(catalogue, question, form, output)
+        return 0
     if name is None:
         _list(catalogue, form, output, everything)
         return 0
@@ -238,14 +256,28 @@ def _tell_of_pruned(
 def _list(
     catalogue: Catalogue, form: str, output: Path | None, everything: bool
 ) -> None:
-    if form == "table" and output is None:
+    if form == "table" and output is None and not is_bounded():
         click.echo(catalogue_listing(catalogue, everything=everything))
-    elif form == "json" and output is None:
+    elif form == "json" and output is None and not is_bounded():
         click.echo(json_text(catalogue_objects(catalogue), indent=1))
     else:
-        columns = tuple(plain_column(n, "VARCHAR") for n in ("group", "name", "title"))
-        rows = [(q.group, q.name, q.title) for q in catalogue.values()]
+        names = ("group", "name", "title", "question")
+        columns = tuple(plain_column(n, "VARCHAR") for n in names)
+        rows = [(q.group, q.name, q.title, q.question) for q in catalogue.values()]
         write_result(Result(columns, rows), form, output)
+
+
+def _find(catalogue: Catalogue, question: str, form: str, output: Path | None) -> None:
+    """Write the queries that fit a question, or raise UsageError where none does."""
+    found = find_queries(catalogue, question)
+    if not found:
+        raise UsageError(
+            f"no query fits {question!r}; `hlodb query` lists them all, and `hlodb"
+            " schema` what `hlodb sql` can be asked"
+        )
+    columns = tuple(plain_column(n, "VARCHAR") for n in ("name", "title", "question"))
+    rows = [(query.name, query.title, query.question) for query in found]
+    write_result(Result(columns, rows), form, output)
 
 
 def _lint(folders: tuple[Path, ...]) -> int:

@@ -9,6 +9,7 @@ import click
 
 from hlodb.commands.options import (
     UTF8,
+    bounds_option,
     db_option,
     format_option,
     open_for_reading,
@@ -23,6 +24,7 @@ from hlodb.terminal.narration import narrate
 @click.argument("statement", type=UTF8)
 @db_option
 @format_option
+@bounds_option
 @output_option
 def command(statement: str, db: Path, form: str, output: Path | None) -> None:
     """Run your own SQL, read-only.

@@ -20,6 +20,7 @@ FORMATS = {
     "csv": "hlodb.queries.render.forms:write_csv",
     "json": "hlodb.queries.render.forms:write_json",
     "jsonl": "hlodb.queries.render.forms:write_jsonl",
+    "compact": "hlodb.queries.render.compact:write_compact",
     "markdown": "hlodb.queries.render.forms:write_markdown",
     "parquet": "hlodb.queries.render.arrow:write_parquet",
     "arrow": "hlodb.queries.render.arrow:write_arrow",
