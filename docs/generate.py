@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
-from hlodb.commands.schema import described_tables, schema_page
+from hlodb.commands.schema import schema_page
 from hlodb.queries.catalogue import BUILDING_BLOCKS, GROUPS, load_catalogue
-from hlodb.queries.describe import query_help
+from hlodb.queries.describe import described_tables, query_help
 from hlodb.queries.query import Query
 from hlodb.rules import rule_rows
 

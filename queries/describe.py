@@ -10,6 +10,7 @@ from hlodb.queries.bounds import bounds_text
 from hlodb.queries.catalogue import BUILDING_BLOCKS, GROUPS, Catalogue
 from hlodb.queries.macros import needs
 from hlodb.queries.query import Column, Parameter, Query
+from hlodb.queries.result import plain_column
 
 _WIDTH = 88
 
@@ -51,7 +52,31 @@ def catalogue_listing(catalogue: Catalogue, *, everything: bool = False) -> str:
 
 def catalogue_objects(catalogue: Catalogue) -> list[dict[str, Any]]:
     """Return every query as plain values, for JSON."""
-    return [_query_object(query, catalogue) for query in catalogue.values()]
+    return [query_object(query, catalogue) for query in catalogue.values()]
+
+
+def described_tables() -> list[dict[str, Any]]:
+    """Return every public table: name, kind, comment and columns, as plain values."""
+    # Loaded when asked for: SQLAlchemy takes as long as a small command.
+    from hlodb.schema.tables import PUBLIC
+
+    return [
+        {
+            "name": table.name,
+            "kind": "view" if table.info.get("view") else "table",
+            "comment": table.comment or "",
+            "columns": [
+                {
+                    "name": column.name,
+                    "type": (kind := _type_name(column.type)),
+                    "unit": plain_column(column.name, kind).unit,
+                    "comment": column.comment or "",
+                }
+                for column in table.columns
+            ],
+        }
+        for table in PUBLIC.tables.values()
+    ]
 
 
 def query_help(query: Query, catalogue: Catalogue) -> str:
@@ -70,7 +95,8 @@ def query_help(query: Query, catalogue: Catalogue) -> str:
     return "\n\n".join(parts)
 
 
-def _query_object(query: Query, catalogue: Catalogue) -> dict[str, Any]:
+def query_object(query: Query, catalogue: Catalogue) -> dict[str, Any]:
+    """Return a query as plain values, for JSON."""
     return {
         "name": query.name,
         "group": query.group,
@@ -134,3 +160,7 @@ def _definition_list(heads: list[str], texts: list[str]) -> str:
 
 def _wrap(text: str, indent: str = "") -> str:
     return textwrap.fill(text, _WIDTH, initial_indent=indent, subsequent_indent=indent)
+
+
+def _type_name(type_: object) -> str:
+    return str(type_).replace("TEXT", "VARCHAR")

@@ -22,8 +22,8 @@ _EMPTY = frozenset(
     re.findall(
         r"\w+",
         "a all an and any are as at be been by can do does each for from had has have"
-        " how i in is it its me my of on one or our s show tell that the there this to was"
-        " we were what when where which who whose why will with would you hlodb",
+        " how i in is it its me my of on one or our s show tell that the there this to"
+        " was we were what when where which who whose why will with would you hlodb",
     )
 )
 """Words that say nothing about the subject of a question."""

@@ -49,6 +49,37 @@ def run_query(
     return Result(query.columns, rows, query.leading)
 
 
+def run_page(
+    connection: Connection,
+    query: Query,
+    parameters: Mapping[str, Value],
+    *,
+    offset: int = 0,
+    limit: int | None = None,
+) -> Result:
+    """Return some rows of an answer of `run_query`, with the number of all of them.
+
+    The whole answer stays in the database: it may be larger than the rows' room.
+    """
+    require_sound(connection, query, parameters)
+    try:
+        statement = composed(query, parameters, load_catalogue())
+        connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE whole_answer AS {statement}",
+            bound(statement, parameters),
+        )
+        [(total,)] = connection.execute(
+            "SELECT count(*) FROM temp.whole_answer"
+        ).fetchall()
+        rows = connection.execute(
+            "FROM temp.whole_answer LIMIT ? OFFSET ?",
+            [total if limit is None else limit, offset],
+        ).fetchall()
+    except DatabaseError as error:
+        raise HlodbError(f"query {query.name} ({query.path}): {error}") from error
+    return Result(query.columns, rows, query.leading, total)
+
+
 def row_count(
     connection: Connection,
     query: Query,
@@ -70,15 +101,16 @@ def require_sound(
     _require_known_values(connection, query, parameters)
 
 
-def run_sql(connection: Connection, sql: str) -> Result:
-    """Return the rows of SQL of one's own; UsageError says what DuckDB finds wrong.
+def run_sql(connection: Connection, sql: str, most: int | None = None) -> Result:
+    """Return the rows of SQL of one's own, the first `most`.
 
-    Columns that share a name get numbers, as in a table that DuckDB makes of them.
+    Raises UsageError, which says what DuckDB finds wrong. Columns that share a name get
+    numbers, as in a table that DuckDB makes of them.
     """
     try:
         require_harmless(connection, sql)
         cursor = connection.execute(sql)
-        rows = cursor.fetchall()
+        rows = cursor.fetchall() if most is None else cursor.fetchmany(most)
     except DatabaseError as error:
         raise UsageError(str(error)) from error
     columns = [plain_column(d[0], str(d[1])) for d in cursor.description or []]

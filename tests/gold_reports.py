@@ -35,6 +35,7 @@ EXTENSIONS = {
     "comment": "md",
     "html": "html",
     "json": "json",
+    "compact": "json",
     "junit": "xml",
     "sarif": "sarif",
     "slack": "json",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -15,13 +15,9 @@ from hlodb.commands.options import (
     output_option,
 )
 from hlodb.commands.report_text import color_option, write_report
-from hlodb.errors import UsageError
 from hlodb.printed_commands import named_db
-from hlodb.reports.build import build_report
+from hlodb.reports.build import build_diff
 from hlodb.reports.config.reading import read_settings
-from hlodb.reports.config.settings import Settings
-from hlodb.reports.read.compared_runs import Request
-from hlodb.reports.read.facts import Run, find_run, read_runs
 from hlodb.reports.render.forms import FORMATS, shown_by
 
 _OF_GATES = ("junit", "github", "csv-gates")
@@ -72,41 +68,16 @@ def command(
     hlodb diff nightly-6:jit_train_step nightly-7:jit_train_step
     hlodb diff v5e:jit_step v5p:jit_step --format markdown
     """
-    # Everything counts in a diff. Unsound data leaves it unknown, as it does a report.
-    settings = Settings(
-        floor_bytes=0,
-        floor_ratio=0.0,
-        top=top,
-        devices=read_settings(None).devices,
-        limit_bytes=limit,
-    )
+    settings = replace(read_settings(None), limit_bytes=limit)
     with open_for_reading(db) as connection:
-        runs = read_runs(connection)
-        base_run, base_program = _parse_side(base, runs)
-        run, program = _parse_side(candidate, runs)
-        request = Request(
-            candidate=run,
-            baseline=f"run:{base_run}",
-            kind="diff",
-            program=program,
-            base_program=base_program,
+        report = build_diff(
+            connection,
+            base,
+            candidate,
+            settings,
+            top=top,
             shown=shown_by([form]),
             db=named_db(db),
         )
-        report = build_report(connection, request, settings)
     write_report(report, form, output, color)
     return report.exit_code
-
-
-def _parse_side(text: str, runs: Iterable[Run]) -> tuple[str, str | None]:
-    """Return run and program; a run may have a colon in its name."""
-    names = {run.name for run in runs}
-    if text in names:
-        return text, None
-    run, colon, program = text.rpartition(":")
-    if colon and run in names:
-        if not program:
-            raise UsageError(f"{text!r} names no program after the colon")
-        return run, program
-    find_run(runs, run or text)
-    raise UsageError(f"there is no run {text!r}")

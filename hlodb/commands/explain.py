@@ -30,6 +30,7 @@ from hlodb.ingest.sources.discover import RunSource, discover
 from hlodb.printed_commands import named_db
 from hlodb.reports.config.reading import read_settings
 from hlodb.reports.read.overview import TIMELINE_POINTS, Overview, read_overview
+from hlodb.reports.read.soundness import unsound_words
 from hlodb.reports.render.overviews import FORMATS, Shown, rendered
 from hlodb.schema.connection import Connection
 from hlodb.terminal.narration import narrate
@@ -157,10 +158,15 @@ def command(
             for name in names or [run]
         ]
         maps = _maps(connection, found, programs) if form == "html" else []
+        is_checked = form == "compact"
+        unsound = [
+            unsound_words(connection, [each.run]) if is_checked else []
+            for each in found
+        ]
     if is_measured:
         found = _measured(paths, found, compiler)
     width, is_coloured = text_width(output), wants_color(output, color)
-    shown = Shown(programs, top, width, is_coloured, maps)
+    shown = Shown(programs, top, width, is_coloured, maps, unsound=unsound)
     with output_stream(output) as stream:
         stream.write(rendered(found, form, shown).encode())
     if is_opened and output is not None:

@@ -27,10 +27,9 @@ from hlodb.printed_commands import positional
 from hlodb.queries.result import Result
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.config.reading import read_settings
-from hlodb.reports.read.capacity import Limit, limit_words
-from hlodb.schema.connection import Connection
+from hlodb.reports.read.capacity import Limit, limit_words, space_number
 from hlodb.terminal.narration import narrate
-from hlodb.text import counted, not_held
+from hlodb.text import counted
 
 MAIN_SPACE = 0
 
@@ -139,7 +138,7 @@ def _limit_words(row: dict[str, Any]) -> str:
 def _asked(file: Path, asked: dict[str, Value], space: str) -> tuple[Result, list[str]]:
     """Return the largest sizes, and a line for each compilation left out of them."""
     with open_for_reading(file) as connection:
-        asked = {**asked, "color": _color(connection, space)}
+        asked = {**asked, "color": space_number(connection, space)}
         found = run_query(connection, "largest_fit", asked)
         which = {name: asked[name] for name in ("program", "series", "color")}
         left_out = run_query(connection, "unfitted_sizes", which).dicts()
@@ -152,23 +151,3 @@ def _asked(file: Path, asked: dict[str, Value], space: str) -> tuple[Result, lis
         for (program, reason), names in runs.items()
     ]
     return found, lines
-
-
-def _color(connection: Connection, space: str) -> int:
-    """Return the number of a memory space, which may be given by its name."""
-    if space.isdecimal():
-        return int(space)
-    found = connection.execute(
-        "SELECT DISTINCT space_name, color FROM module_memory ORDER BY ALL"
-    ).fetchall()
-    colors: dict[str, set[int]] = defaultdict(set)
-    for name, color in found:
-        colors[name.lower()].add(color)
-    fitting = colors.get(space.lower(), set())
-    if not fitting:
-        names = (name for name, _ in found)
-        raise UsageError(not_held("memory space", space, names, holder="the data"))
-    if len(fitting) > 1:
-        numbers = ", ".join(map(str, sorted(fitting)))
-        raise UsageError(f"--space {space} may be {numbers}: pass one of the numbers")
-    return fitting.pop()

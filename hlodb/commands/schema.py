@@ -10,8 +10,8 @@ import click
 
 from hlodb.commands.options import format_option, output_option, write_result
 from hlodb.errors import UsageError
+from hlodb.queries.describe import described_tables
 from hlodb.queries.result import Result, plain_column
-from hlodb.schema.tables import PUBLIC
 from hlodb.text import nearest
 
 _COLUMNS = ("table", "column", "type", "unit", "comment")
@@ -40,27 +40,6 @@ def command(table: str | None, form: str, output: Path | None) -> None:
         click.echo(schema_listing(tables), nl=False)
     else:
         write_result(_rows(tables), form, output)
-
-
-def described_tables() -> list[dict[str, Any]]:
-    """Return every public table: name, kind, comment and columns, as plain values."""
-    return [
-        {
-            "name": table.name,
-            "kind": "view" if table.info.get("view") else "table",
-            "comment": table.comment or "",
-            "columns": [
-                {
-                    "name": column.name,
-                    "type": (kind := _type_name(column.type)),
-                    "unit": plain_column(column.name, kind).unit,
-                    "comment": column.comment or "",
-                }
-                for column in table.columns
-            ],
-        }
-        for table in PUBLIC.tables.values()
-    ]
 
 
 def schema_page(tables: list[dict[str, Any]]) -> str:
@@ -108,7 +87,3 @@ def _rows(tables: list[dict[str, Any]]) -> Result:
         for c in table["columns"]
     ]
     return Result(columns, rows)
-
-
-def _type_name(type_: object) -> str:
-    return str(type_).replace("TEXT", "VARCHAR")

@@ -19,11 +19,12 @@ from hlodb.reports.judge.findings import cause_groups
 from hlodb.reports.judge.judgement import judge
 from hlodb.reports.judge.notes import notes
 from hlodb.reports.judge.report import REPORT_SCHEMA, Report, published
-from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.read.compared_runs import Request, parse_side
 from hlodb.reports.read.drawn.arenas import read_arena_maps
 from hlodb.reports.read.drawn.curves import read_curves
 from hlodb.reports.read.drawn.flames import read_flames
 from hlodb.reports.read.drawn.role_histories import read_role_histories
+from hlodb.reports.read.facts import read_runs
 from hlodb.reports.read.report_facts import read_report_facts
 from hlodb.schema.connection import Connection
 from hlodb.version import __version__
@@ -75,6 +76,43 @@ def build_report(
         db=request.db,
     )
     return report(report_id=_report_id(report.keywords))
+
+
+def build_diff(
+    connection: Connection,
+    base: str,
+    candidate: str,
+    settings: Settings,
+    *,
+    top: int,
+    shown: frozenset[str] = frozenset(),
+    db: str | None = None,
+) -> Report:
+    """Return the report on two sides, RUN or RUN:PROGRAM, without gates.
+
+    Of the settings only devices and limit apply: everything counts in a diff. Unsound
+    data leaves it unknown, as it does a report.
+    """
+    runs = read_runs(connection)
+    base_run, base_program = parse_side(base, runs)
+    run, program = parse_side(candidate, runs)
+    request = Request(
+        candidate=run,
+        baseline=f"run:{base_run}",
+        kind="diff",
+        program=program,
+        base_program=base_program,
+        shown=shown,
+        db=db,
+    )
+    everything = Settings(
+        floor_bytes=0,
+        floor_ratio=0.0,
+        top=top,
+        devices=settings.devices,
+        limit_bytes=settings.limit_bytes,
+    )
+    return build_report(connection, request, everything)
 
 
 def _report_id(fields: Mapping[str, object]) -> str:

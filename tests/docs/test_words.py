@@ -12,6 +12,7 @@ import pytest
 from hlodb.cli import cli
 from hlodb.commands import schema
 from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.describe import described_tables
 from tests.conftest import REPOSITORY
 
 PHRASES = (
@@ -76,7 +77,7 @@ def test_queries_are_plain(name: str) -> None:
 
 
 def test_comments_of_tables_are_plain() -> None:
-    assert phrases_in(schema.schema_page(schema.described_tables())) == []
+    assert phrases_in(schema.schema_page(described_tables())) == []
 
 
 def help_texts() -> Iterator[tuple[str, str]]:

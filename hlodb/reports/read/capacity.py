@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+from hlodb.errors import UsageError
 from hlodb.queries.run import run_query
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.read.facts import Module, Profiles, Run, rows
 from hlodb.schema.connection import Connection
-from hlodb.text import plain_bytes
+from hlodb.text import not_held, plain_bytes
 
 
 class Limit(NamedTuple):
@@ -179,3 +180,23 @@ def _judged(
 
 def _caveat(row: Row) -> str:
     return f"{row['program']}: {row['caveat']}"
+
+
+def space_number(connection: Connection, space: str) -> int:
+    """Return the number of a memory space, which may be given by its name."""
+    if space.isdecimal():
+        return int(space)
+    found = connection.execute(
+        "SELECT DISTINCT space_name, color FROM module_memory ORDER BY ALL"
+    ).fetchall()
+    colors: dict[str, set[int]] = defaultdict(set)
+    for name, color in found:
+        colors[name.lower()].add(color)
+    fitting = colors.get(space.lower(), set())
+    if not fitting:
+        names = (name for name, _ in found)
+        raise UsageError(not_held("memory space", space, names, holder="the data"))
+    if len(fitting) > 1:
+        numbers = ", ".join(map(str, sorted(fitting)))
+        raise UsageError(f"space {space} may be {numbers}: pass one of the numbers")
+    return fitting.pop()

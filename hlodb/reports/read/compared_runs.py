@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -15,6 +15,7 @@ from hlodb.reports.read.facts import (
     Module,
     Profiles,
     Run,
+    find_run,
     read_modules,
     read_profiles,
     read_runs,
@@ -58,6 +59,20 @@ class Request:
     allow_empty: bool = False
     shown: frozenset[str] = SECTIONS
     db: str | None = None
+
+
+def parse_side(text: str, runs: Iterable[Run]) -> tuple[str, str | None]:
+    """Return run and program of RUN or RUN:PROGRAM; names of runs may have colons."""
+    names = {run.name for run in runs}
+    if text in names:
+        return text, None
+    run, colon, program = text.rpartition(":")
+    if colon and run in names:
+        if not program:
+            raise UsageError(f"{text!r} names no program after the colon")
+        return run, program
+    find_run(runs, run or text)
+    raise UsageError(f"there is no run {text!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hlodb.queries.catalogue import Catalogue
+from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.run import run_query
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.read.facts import Run, rows
 from hlodb.schema.connection import Connection
+from hlodb.text import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,16 @@ def quality(
     for each in runs:
         found += _faults(connection, each, catalogue, settings.consistency)
     return found
+
+
+def unsound_words(connection: Connection, runs: Sequence[Run]) -> list[str]:
+    """Return a sentence on each fault that leaves an answer about `runs` unknown."""
+    found = quality(connection, runs, load_catalogue(), Settings())
+    return [
+        f"{row.run}: {counted(row.count, row.kind)} {row.code}, such as {row.example}"
+        for row in found
+        if row.is_gating
+    ]
 
 
 def _lacking(

@@ -14,6 +14,7 @@ FORMATS = {
     "comment": "hlodb.reports.render.markdown:render_comment",
     "html": "hlodb.reports.render.html:render",
     "json": "hlodb.reports.render.json:render",
+    "compact": "hlodb.reports.render.compact:render",
     "junit": "hlodb.reports.render.junit:render",
     "sarif": "hlodb.reports.render.sarif:render",
     "slack": "hlodb.reports.render.slack:render",
@@ -26,8 +27,8 @@ FORMATS = {
     "csv-programs": "hlodb.reports.render.csv:render_programs",
 }
 """Where each form is written: summary and comment are Markdown within GitHub's limits,
-html is a page with pictures, slack what its incoming webhooks take, github is
-annotations of a workflow, benchmark what github-action-benchmark takes."""
+compact is short JSON, html a page with pictures, slack what its incoming webhooks take,
+github is annotations of a workflow, benchmark what github-action-benchmark takes."""
 
 _PEOPLE = frozenset({"waste"})
 _SHOWN = {

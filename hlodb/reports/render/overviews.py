@@ -1,4 +1,4 @@
-"""Every format of `hlodb explain`: text, Markdown, HTML or JSON."""
+"""Every format of `hlodb explain`: text, Markdown, HTML, JSON, compact JSON."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 class Shown(NamedTuple):
     """How much is shown, and how: `width` is that of a terminal.
 
-    `drawings` are what a page draws of each overview. Commands to ask more need a
-    warehouse or a dump.
+    `drawings` are what a page draws of each overview, and `unsound` says what is wrong
+    with its data, which the compact form has. Commands to ask more need a warehouse or
+    a dump.
     """
 
     programs: int
@@ -35,6 +36,7 @@ class Shown(NamedTuple):
     is_coloured: bool = False
     drawings: Sequence[Drawings] = ()
     has_commands: bool = True
+    unsound: Sequence[Sequence[str]] = ()
 
 
 def rendered(overviews: Sequence[Overview], form: str, shown: Shown) -> str:
@@ -69,6 +71,15 @@ def _json(overviews: Sequence[Overview], shown: Shown) -> str:
         for each in overviews
     ]
     return json_text({"overview_schema": OVERVIEW_SCHEMA, "runs": runs}, indent=1)
+
+
+def _compact(overviews: Sequence[Overview], shown: Shown) -> str:
+    """Return an object in one line for each run."""
+    from hlodb.reports.render.compact import explained
+
+    unsound = shown.unsound or [()] * len(overviews)
+    found = map(explained, overviews, unsound)
+    return "".join(f"{json_text(each)}\n" for each in found)
 
 
 def _html(overviews: Sequence[Overview], shown: Shown) -> str:
@@ -134,4 +145,5 @@ FORMATS: dict[str, Callable[[Sequence[Overview], Shown], str]] = {
     "markdown": _markdown,
     "html": _html,
     "json": _json,
+    "compact": _compact,
 }
