@@ -34,6 +34,7 @@ COMMANDS = {
     "ingest": "Read dumps into the warehouse.",
     "query": "Run a canned query, or list the queries.",
     "sql": "Run your own SQL, read-only.",
+    "mcp": "Answer the questions of an assistant.",
     "schema": "Show the tables of the warehouse, their columns and units.",
     "runs": "List the runs in the warehouse.",
     "modules": "List the modules of a run.",

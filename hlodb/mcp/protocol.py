@@ -108,9 +108,17 @@ class Call:
 class Service(Protocol):
     """What a server offers. HlodbError from `call` is an answer, others are faults."""
 
-    instructions: str
-    tools: Sequence[Fields]
-    prompts: Sequence[Fields]
+    @property
+    def instructions(self) -> str:
+        """What a client tells its model about the server."""
+
+    @property
+    def tools(self) -> Sequence[Fields]:
+        """Every tool as clients list it."""
+
+    @property
+    def prompts(self) -> Sequence[Fields]:
+        """Every prompt as clients list it."""
 
     def call(self, name: str, arguments: Params, call: Call) -> Fields:
         """Carry out a tool; raise KeyError for an unknown one."""
