@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 DEFAULT_DB = "hlodb.duckdb"
@@ -46,3 +47,15 @@ def text_with_db(text: str, db: str | None) -> str:
     if db is None:
         return text
     return _IN_TEXT.sub(lambda _: f"`hlodb --db {shlex.quote(db)} ", text)
+
+
+def shell_line(words: Sequence[str]) -> str:
+    """Return words as one line for a shell, without characters that do not print."""
+    return " ".join(_quoted(word) for word in words)
+
+
+def _quoted(word: str) -> str:
+    if word.isprintable():
+        return shlex.quote(word)
+    escaped = word.encode("unicode_escape").decode().replace("'", "\\x27")
+    return f"$'{escaped}'"

@@ -164,12 +164,16 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def demo_warehouse(made: Made) -> Path:
     """Nine CPU releases in their order, and one TPU run."""
+    return made("demo", make_demo_warehouse)
+
+
+def make_demo_warehouse(path: Path) -> None:
+    """Ingest the dumps of the demo, the releases in their order."""
     releases = sorted(
         (DUMPS / "cpu").iterdir(),
         key=lambda p: [int(n) for n in p.name.split("-")[1].split(".")[:3]],
     )
-    tpu = DUMPS / "tpu" / "v5e-jax-0.10.2.tar.xz"
-    return made("demo", lambda path: _ingest(path, *releases, tpu))
+    _ingest(path, *releases, DUMPS / "tpu" / "v5e-jax-0.10.2.tar.xz")
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from hlodb.ingest.sources.discover import discover
 from hlodb.ingest.sources.limits import Limits, Refusal
 from hlodb.ingest.sources.local_files import entry_at
 from hlodb.ingest.sources.units import content_of
+from hlodb.printed_commands import shell_line
 from hlodb.queries.run import run_query
 from hlodb.reports.read.facts import Run
 from hlodb.schema.connection import Connection
@@ -39,10 +40,11 @@ class Line(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Lines, and how many there are in all."""
+    """Lines, how many there are in all, and a command for a shell that prints them."""
 
     lines: list[Line]
     total: int
+    command: str
 
 
 def lines_of_instruction(
@@ -63,7 +65,9 @@ def lines_of_instruction(
         if named.search(text)
     ]
     found.sort(key=lambda line: own.match(line.text) is None)
-    return Evidence(found[:MOST_LINES], len(found))
+    search = ["grep", "-nF", "--", instruction]
+    command = _command(connection, run, holders[0], search)
+    return Evidence(found[:MOST_LINES], len(found), command)
 
 
 def lines_around(
@@ -77,7 +81,7 @@ def lines_around(
     if path not in known:
         raise UsageError(not_held("file", path, known, holder=f"run {run.name}"))
     [(_, content)] = _contents(connection, run, [path])
-    texts = content.split("\n")
+    texts = content.removesuffix("\n").split("\n")
     first = max(line - _AROUND, 1)
     shown = [
         Line(path, number, text)
@@ -85,7 +89,8 @@ def lines_around(
     ]
     if line > len(texts):
         raise UsageError(f"{path} has {len(texts):,} lines")
-    return Evidence(shown, len(texts))
+    search = ["sed", "-n", f"{first},{first + most - 1}p"]
+    return Evidence(shown, len(texts), _command(connection, run, path, search))
 
 
 def _holders(
@@ -138,10 +143,8 @@ def _contents(
         [run.run_id, wanted],
     ).fetchall()
     digests: dict[str, str] = dict(rows)
-    [(origin,)] = connection.execute(
-        "SELECT origin FROM runs WHERE run_id = ?", [run.run_id]
-    ).fetchall()
-    found = _read(origin or "", digests)
+    origin = _origin(connection, run)
+    found = _read(origin, digests)
     for path in wanted:
         if path not in found:
             raise DataQualityError(
@@ -149,6 +152,22 @@ def _contents(
                 " not as it was ingested"
             )
         yield path, found[path].decode("utf-8", "replace")
+
+
+def _origin(connection: Connection, run: Run) -> str:
+    [(origin,)] = connection.execute(
+        "SELECT origin FROM runs WHERE run_id = ?", [run.run_id]
+    ).fetchall()
+    return origin or ""
+
+
+def _command(connection: Connection, run: Run, path: str, search: Sequence[str]) -> str:
+    """Return a command that searches a file of a run where it came from."""
+    origin = _origin(connection, run)
+    if os.path.isdir(origin):
+        return shell_line([*search, os.path.join(origin, path)])
+    unpack = ["tar", "-xOf", origin, "--wildcards", f"*{os.path.basename(path)}"]
+    return f"{shell_line(unpack)} | {shell_line(search)}"
 
 
 def _read(origin: str, digests: Mapping[str, str]) -> dict[str, bytes]:

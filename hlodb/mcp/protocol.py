@@ -164,6 +164,9 @@ class Server:
         request: Any = None
         try:
             request = _parsed(line)
+            if not isinstance(request, Mapping) or request.get("jsonrpc") != "2.0":
+                message = "this is no request of JSON-RPC 2.0"
+                raise ProtocolError(INVALID_REQUEST, message)
             if "id" not in request:
                 self._note(request)
                 return
@@ -355,17 +358,15 @@ def _lines(source: BinaryIO) -> Iterator[bytes | None]:
         yield None
 
 
-def _parsed(line: bytes | None) -> Params:
+def _parsed(line: bytes | None) -> object:
     if line is None:
         message = f"a request has at most {MOST_LINE_BYTES:,} bytes"
         raise ProtocolError(INVALID_REQUEST, message)
     try:
-        request = json.loads(line)
+        found: object = json.loads(line)
     except (ValueError, RecursionError):
         raise ProtocolError(PARSE_ERROR, "this line is not JSON") from None
-    if not isinstance(request, Mapping) or request.get("jsonrpc") != "2.0":
-        raise ProtocolError(INVALID_REQUEST, "this is no request of JSON-RPC 2.0")
-    return request
+    return found
 
 
 def _named(params: Params, kind: str) -> tuple[str, Params]:

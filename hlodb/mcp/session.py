@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from hlodb.errors import UsageError
 from hlodb.lake import is_lake
 from hlodb.lake.opening import reading
 from hlodb.mcp.protocol import Call, Fields
-from hlodb.printed_commands import positional, url_of
+from hlodb.printed_commands import shell_line, url_of
 from hlodb.queries.query import Query
 from hlodb.queries.run import Value
 from hlodb.reports.read.facts import Run, find_run, read_runs
@@ -102,29 +101,6 @@ class Session:
         log = self.db.with_name(f"{self.db.name}.wal")
         beside = log.stat().st_size if log.is_file() else 0
         return [status.st_ino, status.st_size, status.st_mtime_ns, beside]
-
-
-def shell_line(words: Sequence[str]) -> str:
-    """Return words as one line for a shell, without characters that do not print."""
-    return " ".join(_quoted(word) for word in words)
-
-
-def _quoted(word: str) -> str:
-    if word.isprintable():
-        return shlex.quote(word)
-    escaped = word.encode("unicode_escape").decode().replace("'", "\\x27")
-    return f"$'{escaped}'"
-
-
-def run_words(run: str | None, program: str | None) -> list[str]:
-    """Return a run and a program as parameters of `hlodb query`."""
-    words = [] if run is None else ["-p", f"run={run}"]
-    return words if program is None else [*words, "-p", f"program={program}"]
-
-
-def named_sides(*names: str) -> list[str]:
-    """Return names as arguments, behind `--` where one could be taken for an option."""
-    return positional(*names)
 
 
 def selected_run(connection: Connection, name: str | None) -> Run:

@@ -32,11 +32,10 @@ from hlodb.mcp.session import (
     Session,
     asked_runs,
     length,
-    named_sides,
-    run_words,
     selected_run,
     soundness,
 )
+from hlodb.printed_commands import positional
 from hlodb.queries.catalogue import find_query, load_catalogue
 from hlodb.queries.describe import described_tables, query_object
 from hlodb.queries.find import MOST_FOUND, find_queries
@@ -127,7 +126,7 @@ def explain(session: Session, call: Call, given: Arguments) -> Fields:
 def diff(session: Session, call: Call, given: Arguments) -> Fields:
     """Say what changed between two runs or programs, as `hlodb diff` does."""
     base, candidate = given["base"], given["candidate"]
-    command = session.command("diff", *named_sides(base, candidate))
+    command = session.command("diff", *positional(base, candidate))
 
     def make() -> Fields:
         with session.opened(call) as connection:
@@ -265,7 +264,6 @@ def show_evidence(session: Session, call: Call, given: Arguments) -> Fields:
     lines = [[line.path, line.line, short(line.text, 400)] for line in found.lines]
     lines = lines[: given["limit"]]
     more = found.total - len(lines)
-    words = run_words(run.name, program)
     fields = {
         "run": short(run.name),
         **short(sound),
@@ -273,7 +271,7 @@ def show_evidence(session: Session, call: Call, given: Arguments) -> Fields:
         "total_rows": found.total,
         "rows": lines,
         "left_out": [f"{more:,} more lines"] if more > 0 else [],
-        "command": session.command("query", "peak_contents", *words),
+        "command": found.command,
     }
     return _within(fields, "rows")
 

@@ -213,7 +213,7 @@ def _compared(report: Report, room: Room) -> Fields:
     found: Fields = {
         "base": None if comparison.base is None else short(comparison.base.name),
         "candidate": short(comparison.candidate.name),
-        "verdict": report.verdict,
+        "verdict": _verdict(report),
         "status": "unknown" if gating else "sound",
         "why": [short(f"{r.run}: {r.code}, {r.example}") for r in gating[: room.rows]],
         "counts": report.counts,
@@ -233,6 +233,12 @@ def _compared(report: Report, room: Room) -> Fields:
         *_left_out(found["programs"], "memory spaces of programs"),
     ]
     return found
+
+
+def _verdict(report: Report) -> str:
+    """Return the verdict; a diff has no gates that could be passed."""
+    is_open = report.kind == "diff" and report.verdict in ("pass", "warn")
+    return "not judged" if is_open else report.verdict
 
 
 def _finding(finding: Finding, room: Room) -> Fields:
