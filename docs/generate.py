@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
+from docs import for_assistants
 from hlodb.commands.schema import schema_page
 from hlodb.queries.catalogue import BUILDING_BLOCKS, GROUPS, load_catalogue
 from hlodb.queries.describe import described_tables, query_help
@@ -99,6 +100,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/queries.md": query_index,
     "reference/report.md": report,
     **{f"reference/queries/{group}.md": partial(query_group, group) for group in ASKED},
+    **for_assistants.PAGES,
 }
 """Pages by their path below docs/."""
 

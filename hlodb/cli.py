@@ -35,6 +35,7 @@ COMMANDS = {
     "query": "Run a canned query, or list the queries.",
     "sql": "Run your own SQL, read-only.",
     "mcp": "Answer the questions of an assistant.",
+    "skill": "Install instructions for assistants.",
     "schema": "Show the tables of the warehouse, their columns and units.",
     "runs": "List the runs in the warehouse.",
     "modules": "List the modules of a run.",
