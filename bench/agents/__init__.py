@@ -1,0 +1,1 @@
+"""Questions about dumps for assistants, graded by program."""
