@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help more setup fix demo test test-docs test-slow check gold docs bench bench-quick bench-queries bench-lakes bench-causes bench-remedies oracle newest page bucket spark replay proto torture mutants fuzz fuzz-queries wheel clean
+.PHONY: help more setup fix demo test test-docs test-slow check gold docs bench bench-quick bench-queries bench-lakes bench-causes bench-remedies oracle newest page bucket spark replay mcp proto torture mutants fuzz fuzz-queries wheel clean
 
 help:  ## List these targets; `make more` lists the rarer ones
 	@grep -hE '^[a-z-]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 16
@@ -78,6 +78,7 @@ check: $(VENV)/dev  ## Lint, format, types, import directions, SQL
 gold: $(VENV)/dev  ## Renew the expected results of queries and reports; review them with git diff
 	$(BIN)/python -m tests.gold_results
 	$(BIN)/python -m tests.gold_reports
+	$(BIN)/python -m tests.mcp.transcripts
 
 docs: $(VENV)/dev  ## Renew reference pages, outputs and pictures of the guides
 	$(BIN)/python -m hlodb.schema.generate
@@ -145,6 +146,13 @@ replay: export HLODB_REPLAY_PYTHONS := $(HLODB_REPLAY_PYTHONS)
 replay: $(VENV)/dev  ### Compile dumps again with several releases of JAX: are they exact?
 	$(BIN)/python -m pytest -q -n 0 -m replay tests/replay
 	$(BIN)/python -m tests.replay.measure
+
+mcp: $(VENV)/mcp  ### Let the client of the official MCP SDK speak with `hlodb mcp`
+	$(BIN)/python -m pytest -q -n 0 tests/mcp
+
+$(VENV)/mcp: pyproject.toml | $(VENV)/dev
+	$(call install,'mcp>=2.3,<3')
+	@touch $@
 
 proto: | $(VENV)/made  ### Renew the code that reads XLA's messages, made from hlo.proto
 	$(call install,grpcio-tools==1.73.1)

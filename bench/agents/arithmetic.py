@@ -195,7 +195,8 @@ def bytes_of(text: str) -> int:
     """Return the bytes of a size as logs print it, such as 31.50G or 12.50GiB."""
     found = re.fullmatch(r"([\d.]+)([KMGT]?)(?:iB|B)?", text)
     assert found
-    return round(float(found[1]) * 1024 ** " KMGT".index(found[2] or " "))
+    scale: int = 1024 ** " KMGT".index(found[2] or " ")
+    return round(float(found[1]) * scale)
 
 
 def sizes_of(archive: str) -> list[tuple[dict[str, int], Assignment]]:

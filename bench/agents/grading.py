@@ -57,7 +57,8 @@ def _is_number(truth: int, answer: str) -> bool:
     }
     if len(found) != 1:
         return False
-    return abs(found.pop() - truth) <= TOLERANCE * abs(truth)
+    distance: float = abs(found.pop() - truth)
+    return distance <= TOLERANCE * abs(truth)
 
 
 def _line(text: str) -> str:

@@ -12,6 +12,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from bench.agents.arithmetic import (
@@ -266,6 +267,10 @@ def _size(value: Any) -> int:
     return value if isinstance(value, int) else bytes_of(value)
 
 
+def _sized(log: str, name: str) -> int:
+    return _size(_expected(log)["sizes"][name])
+
+
 def _out_of_memory() -> list[Question]:
     found = []
     for log, name, words in (
@@ -283,7 +288,7 @@ def _out_of_memory() -> list[Question]:
                 f"The first message of run {run} says that memory ran out. How many"
                 f" bytes {words}?",
                 "number",
-                lambda log=log, name=name: _size(_expected(log)["sizes"][name]),
+                partial(_sized, log, name),
                 (ask("oom_summary", ["line", name], run=run),),
                 cell(name),
             )
@@ -311,7 +316,7 @@ def _donation() -> list[Question]:
             f"How many parameters of program jit_zoo_mlp does run donation/{name} alias"
             " with an output?",
             "number",
-            lambda name=name: donated(DONATION.format(name), "jit_zoo_mlp"),
+            partial(donated, DONATION.format(name), "jit_zoo_mlp"),
             (_donated(f"donation/{name}", "jit_zoo_mlp"),),
             cell("count"),
         )
@@ -324,7 +329,7 @@ def _donation() -> list[Question]:
             f"How many parameters of program {program} does run v5e-jax-0.10.2 alias"
             " with an output?",
             "number",
-            lambda program=program: donated(V5E, program),
+            partial(donated, V5E, program),
             (_donated("v5e-jax-0.10.2", program),),
             cell("count"),
         )

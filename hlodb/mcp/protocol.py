@@ -93,7 +93,7 @@ class Call:
             raise Stopped(self.reason)
 
     def end(self) -> None:
-        """Say that nothing is left to be interrupted."""
+        """Mark the call as ended: nothing is left to be interrupted."""
         self._stoppers.clear()
         self._ended.set()
 

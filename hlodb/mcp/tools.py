@@ -105,7 +105,7 @@ class Tool(NamedTuple):
 
 
 def explain(session: Session, call: Call, given: Arguments) -> Fields:
-    """Say what fills the memory of a run, as `hlodb explain` does."""
+    """Explain what fills the memory of a run, as `hlodb explain` does."""
     run, program, limit = given["run"], given["program"], given["limit"]
     words = [*_option("run", run), *_option("program", program)]
     command = session.command("explain", *words, *_option("limit", limit))
@@ -124,7 +124,7 @@ def explain(session: Session, call: Call, given: Arguments) -> Fields:
 
 
 def diff(session: Session, call: Call, given: Arguments) -> Fields:
-    """Say what changed between two runs or programs, as `hlodb diff` does."""
+    """Compare two runs or programs, as `hlodb diff` does."""
     base, candidate = given["base"], given["candidate"]
     command = session.command("diff", *positional(base, candidate))
 
