@@ -34,7 +34,7 @@ COMMANDS = {
     "ingest": "Read dumps into the warehouse.",
     "query": "Run a canned query, or list the queries.",
     "sql": "Run your own SQL, read-only.",
-    "mcp": "Answer the questions of an assistant.",
+    "mcp": "Serve the warehouse to assistants.",
     "skill": "Install instructions for assistants.",
     "schema": "Show the tables of the warehouse, their columns and units.",
     "runs": "List the runs in the warehouse.",

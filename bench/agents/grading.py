@@ -13,7 +13,7 @@ from bench.agents.questions import Kind, Truth
 
 TOLERANCE = 0.005
 
-_ANSWER = re.compile(r"^\W*ANSWER\W*:\s*(.*?)\s*$", re.M | re.I)
+_ANSWER = re.compile(r"^\W*ANSWER\W*?:[*\s]*(.*?)\s*$", re.M | re.I)
 _NUMBER = re.compile(
     r"([-+\u2212]?\d[\d,_]*(?:\.\d+)?)\s*([KMGT]i?B|bytes|B)?(?![\w.])", re.I
 )

@@ -11,6 +11,7 @@ import pytest
 from hlodb.reports.judge.report import Report
 from hlodb.reports.render.compact import MOST_CHARACTERS, compared, fitting
 from hlodb.reports.render.forms import renderer
+from tests.gold_reports import IN_EVERY_FORM
 from tests.reports.situations import SITUATIONS
 
 Reported = Callable[[str], Report]
@@ -19,9 +20,8 @@ Reported = Callable[[str], Report]
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.slow if name == "thousands" else ())
+        pytest.param(name, marks=() if name in IN_EVERY_FORM else pytest.mark.slow)
         for name in SITUATIONS
-        if "thousand" not in name
     ],
 )
 def test_every_situation_is_short(reported: Reported, name: str) -> None:
