@@ -50,7 +50,7 @@ from hlodb.queries.run import (
     run_sql,
 )
 from hlodb.reports.build import build_diff
-from hlodb.reports.config.settings import Settings
+from hlodb.reports.config.reading import read_settings
 from hlodb.reports.read.capacity import space_number
 from hlodb.reports.read.overview import read_overview
 from hlodb.reports.read.soundness import unsound_words
@@ -72,6 +72,9 @@ _CELL = 200
 _DEFINITION = 400
 _SPARE = 300
 """Characters that are kept for what is left out."""
+
+_COMMAND = 4_000
+"""Characters of a command; longer ones are cut."""
 
 Arguments = Mapping[str, Any]
 
@@ -109,32 +112,40 @@ def explain(session: Session, call: Call, given: Arguments) -> Fields:
     run, program, limit = given["run"], given["program"], given["limit"]
     words = [*_option("run", run), *_option("program", program)]
     command = session.command("explain", *words, *_option("limit", limit))
-    settings = Settings(limit_bytes=_size(limit))
+    limits = replace(read_settings(None), limit_bytes=_size(limit)).limits()
 
     def make() -> Fields:
         with session.opened(call) as connection:
             overview = read_overview(
-                connection, run, program, _POINTS, top=5, limits=settings.limits()
+                connection, run, program, _POINTS, top=5, limits=limits
             )
             unsound = unsound_words(connection, [overview.run])
-        most = MOST_SHORT - len(json_text(command)) - 20
-        return {**explained(overview, unsound, most), "command": command}
+        return _with_command(lambda most: explained(overview, unsound, most), command)
 
-    return session.remembered(["explain", run, program, limit], make)
+    return session.remembered(["explain", run, program, limits], make)
 
 
 def diff(session: Session, call: Call, given: Arguments) -> Fields:
     """Compare two runs or programs, as `hlodb diff` does."""
     base, candidate = given["base"], given["candidate"]
     command = session.command("diff", *positional(base, candidate))
+    settings = read_settings(None)
 
     def make() -> Fields:
         with session.opened(call) as connection:
-            report = build_diff(connection, base, candidate, Settings(), top=20)
-        most = MOST_SHORT - len(json_text(command)) - 20
-        return {**compared(report, most), "command": command}
+            report = build_diff(connection, base, candidate, settings, top=20)
+        return _with_command(lambda most: compared(report, most), command)
 
-    return session.remembered(["diff", base, candidate], make)
+    return session.remembered(["diff", base, candidate, settings.limits()], make)
+
+
+def _with_command(make: Callable[[int], Fields], command: str) -> Fields:
+    """Return what `make` gives in the room that its command leaves of MOST_SHORT."""
+    shown = short(command, MOST_SHORT // 4)
+    found = {**make(MOST_SHORT - len(json_text(shown)) - 40), "command": shown}
+    if shown != command:
+        found["left_out"] = [*found["left_out"], "the end of the command"]
+    return found
 
 
 def find(session: Session, _: Call, given: Arguments) -> Fields:
@@ -278,9 +289,10 @@ def show_evidence(session: Session, call: Call, given: Arguments) -> Fields:
 
 def fit(session: Session, call: Call, given: Arguments) -> Fields:
     """Find the largest size that fits, as `hlodb fit` does."""
-    settings = Settings(limit_bytes=_size(given["limit"]))
+    settings = replace(read_settings(None), limit_bytes=_size(given["limit"]))
+    limits = settings.limits()
     asked: dict[str, Value] = {
-        **settings.limits(),
+        **limits,
         "program": given["program"],
         "series": given["series"],
     }
@@ -308,7 +320,8 @@ def fit(session: Session, call: Call, given: Arguments) -> Fields:
         }
         return _with_rows(session, fields, result.bounded((), MOST_ROWS), None, 0)
 
-    return session.remembered(["fit", *(given[name] for name in names)], make)
+    key = ["fit", limits, *(given[name] for name in names)]
+    return session.remembered(key, make)
 
 
 def _with_rows(
@@ -323,14 +336,20 @@ def _with_rows(
     rows = [[short(value, _CELL) for value in row] for row in page.rows]
     table = compact(replace(page, rows=[]))
     found: Fields = {**fields, **table, "rows": []}
+    left_out = list(fields["left_out"])
+    if len(found["command"]) > _COMMAND:
+        found["command"] = short(found["command"], _COMMAND)
+        left_out.append("the end of the command")
     room = MOST_LONG - length(found) - _SPARE
     for row in rows:
         room -= len(json_text(row)) + 2
-        if room < 0 and found["rows"]:
+        if room < 0:
             break
         found["rows"].append(row)
+    if room < 0 and not found["rows"]:
+        count = len(page.columns)
+        raise UsageError(f"rows of {count:,} columns are too long: ask for fewer")
     shown = offset + len(found["rows"])
-    left_out = list(fields["left_out"])
     if page.total > shown:
         left_out.append(f"{page.total - shown:,} more rows")
         if key is not None:
