@@ -14,6 +14,9 @@ from hlodb.queries.query import Query
 MOST_FOUND = 8
 """Number of queries that a question finds at most."""
 
+_FREQUENT = 10
+"""Factor of a query that answers a frequent question in the same words."""
+
 _WORD = re.compile(r"[a-z0-9]+")
 _WEIGHTS = {"name": 4.0, "title": 4.0, "question": 4.0, "columns": 0.5, "rest": 0.5}
 """What a word of the question counts, by the place where a query has it."""
@@ -41,7 +44,7 @@ def find_queries(
     have it there. Queries without any word of the question are left out, and so are
     building blocks and checks.
     """
-    asked = set(stems(question))
+    asked = _words(question)
     places = {
         query.name: _places(query)
         for query in catalogue.values()
@@ -59,10 +62,15 @@ def find_queries(
             for place, weight in _WEIGHTS.items()
             for word in asked & found[place]
         )
+        * (_FREQUENT if asked in map(_words, _frequent(name)) else 1)
         for name, found in places.items()
     }
     ranked = sorted((-score, name) for name, score in scores.items() if score)
     return [catalogue[name] for _, name in ranked[:most]]
+
+
+def _words(text: str) -> set[str]:
+    return set(stems(text))
 
 
 def stems(text: str) -> Iterator[str]:
@@ -82,8 +90,8 @@ def _stem(word: str) -> str:
 def _places(query: Query) -> dict[str, set[str]]:
     columns = (f"{column.name} {column.doc}" for column in query.columns)
     return {
-        "name": set(stems(query.name.replace("_", " "))),
-        "title": set(stems(query.title)),
+        "name": _words(query.name.replace("_", " ")),
+        "title": _words(query.title),
         "question": _of((query.question, *_frequent(query.name))),
         "columns": _of(columns),
         "rest": _of((query.definition, query.grain, query.empty or "")),
