@@ -367,7 +367,7 @@ def test_one_sharding_written_in_two_ways_is_no_change(tmp_path: Path) -> None:
 
 
 LOOP = """\
-HloModule jit_step, entry_computation_layout={((s32[], f32[8]{0}))->(s32[], f32[8]{0})}
+HloModule jit_step, entry_computation_layout={(f32[8]{0})->(s32[], f32[8]{0})}
 
 body {
   b = (s32[], f32[8]{0}) parameter(0)
@@ -387,7 +387,9 @@ condition {
 }
 
 ENTRY main {
-  p = (s32[], f32[8]{0}) parameter(0)
+  a = f32[8]{0} parameter(0)
+  zero = s32[] constant(0)
+  p = (s32[], f32[8]{0}) tuple(zero, a)
   ROOT w = (s32[], f32[8]{0}) WHILE(p)WHERE
 }
 """
@@ -406,18 +408,41 @@ def test_a_loop_without_the_name_of_its_function_is_in_the_program(
     ]
 
 
-def test_a_loop_that_counts_to_no_constant_has_an_unknown_number_of_steps(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("before", "after", "steps"),
+    [
+        ("zero = s32[] constant(0)", "zero = s32[] constant(1)", " of 3 steps"),
+        ("one = s32[] constant(1)", "one = s32[] constant(3)", " of 2 steps"),
+        ("constant(4)", "constant(0)", " of 0 steps"),
+        ("direction=LT", "direction=GT", ""),
+        ("add(n, one)", "multiply(n, one)", ""),
+        ("add(n, one)", "add(one, one)", ""),
+        ("tuple(zero, a)", "tuple(start, a)", ""),
+        ("compare(k, last)", "compare(last, last)", ""),
+    ],
+)
+def test_the_number_of_steps_is_that_of_a_counter_that_the_condition_reads(
+    tmp_path: Path, before: str, after: str, steps: str
 ) -> None:
-    """The constant of a condition such as counter > 0 is no number of steps."""
+    """Any other constant, as of a condition counter > 0, is no number of steps."""
     where = ', condition=condition, body=body, metadata={op_name="jit(step)/while"'
     where += ' source_file="/a/s.py" source_line=9}'
-    rolled = LOOP.replace("WHILE", "while").replace("WHERE", where)
-    rolled = rolled.replace("direction=LT", "direction=GT")
-    plain = LOOP.replace("WHILE", "copy").replace("WHERE", "")
-    assert sentences_of(tmp_path, plain, rolled) == [
-        "new loop of ? steps in the program"
-    ]
+    assert before in LOOP
+    text = LOOP.replace(before, after).replace(
+        "  zero =", "  start = s32[] convert(a)\n  zero ="
+    )
+    rolled = text.replace("WHILE", "while").replace("WHERE", where)
+    plain = text.replace("WHILE", "copy").replace("WHERE", "")
+    assert sentences_of(tmp_path, plain, rolled) == [f"new loop{steps} in the program"]
+
+
+def test_a_loop_that_ends_at_a_fraction_has_no_number_of_steps(tmp_path: Path) -> None:
+    where = ', condition=condition, body=body, metadata={op_name="jit(step)/while"'
+    where += ' source_file="/a/s.py" source_line=9}'
+    text = LOOP.replace("s32[]", "f32[]").replace("constant(4)", "constant(0.25)")
+    rolled = text.replace("WHILE", "while").replace("WHERE", where)
+    plain = text.replace("WHILE", "copy").replace("WHERE", "")
+    assert sentences_of(tmp_path, plain, rolled) == ["new loop in the program"]
 
 
 def sentences_of(folder: Path, *texts: str) -> list[str]:

@@ -73,8 +73,16 @@ SELECT
       ELSE e.change
     END AS change
   ),
-  d.pair IS NOT NULL OR e.change NOT IN ('retyped', 'reshaped')
-    AS is_line_edited
+  d.pair IS NOT NULL
+  OR e.change NOT IN ('retyped', 'reshaped')
+  -- The number of trips is said elsewhere, too, as by a constant.
+  AND NOT (
+    e.change = 'loop'
+    AND coalesce(
+      regexp_full_match(e.base_text, '\d+')
+      AND regexp_full_match(e.candidate_text, '\d+'), FALSE
+    )
+  ) AS is_line_edited
 FROM weighed AS e
 LEFT JOIN edited_calls AS p USING (pair)
 LEFT JOIN changed_types AS t USING (pair)

@@ -1,13 +1,17 @@
 -- step: The sentence and advice of each edit: those of the first rule of its
 --   change whose pattern its texts match. Where arrays became smaller there is
---   nothing to undo.
+--   nothing to undo. An unknown number of trips is left out.
 -- grain: pair, edit
 SELECT
   e.*, r.rule_id,
   CASE WHEN coalesce(e.delta_bytes, 0) >= 0 THEN nullif(r.advice, '') END
     AS advice,
   replace(replace(replace(replace(replace(
-    r.sentence, '{base}', coalesce(e.base_text, 'none')),
+    CASE
+      WHEN '?' IN (e.base_text, e.candidate_text)
+        THEN regexp_replace(r.sentence, ' of \{\w+\} steps', '')
+      ELSE r.sentence
+    END, '{base}', coalesce(e.base_text, 'none')),
     '{candidate}', coalesce(e.candidate_text, 'none')),
     '{subject}', coalesce(e.subject, 'the program')),
     '{operations}', e.operation_count || CASE

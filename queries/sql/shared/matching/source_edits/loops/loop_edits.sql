@@ -77,8 +77,11 @@ FROM loop_changes AS l
 JOIN argument_agreement AS g USING (pair)
 LEFT JOIN loop_paths AS p USING (pair, inner_file, inner_function)
 LEFT JOIN repetitions AS r USING (pair, inner_file, inner_function)
-WHERE g.has_same_sizes
-  OR NOT (l.is_in_base AND l.is_in_candidate)
+-- Of a loop of an unknown number of trips, no other number is known.
+WHERE NOT (l.is_in_base AND l.is_in_candidate)
+  OR g.has_same_sizes
+  AND l.base_trips IS NOT NULL
+  AND l.candidate_trips IS NOT NULL
 QUALIFY row_number() OVER (
   PARTITION BY l.pair, l.function_name, l.base_line, l.candidate_line
   ORDER BY l.is_backward, l.loop_number
