@@ -236,7 +236,8 @@ def values(program: Program, assignment: Assignment) -> list[tuple[Any, ...]]:
         peak = live_peak(assignment, output.color)[0]
         saved = peak - live_peak(without, output.color)[0]
         read = program.reads.get(number)
-        possible = (-1 if read is None else read) <= output.start
+        # No text says whether a later reader needs the result.
+        possible = True if (-1 if read is None else read) <= output.start else None
         index = f"{{{output.index}}}"
         rows.append((number, index, read, output.start, possible, saved))
     return rows
