@@ -24,7 +24,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from shutil import copyfile
 
-from bench.sentences import FIRST_LINES, Sentence, Truth, fault, sentences
+from bench.sentences import FIRST_LINES, Sentence, Truth, fault, is_effect, sentences
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
@@ -71,7 +71,8 @@ class Score:
 
     `sentence_count` and `faults` are None for pairs of which nobody wrote down what
     would be false; `is_silent` is None for edits that change something. `rules` has
-    each rule that claims a cause, and whether it is right.
+    each rule that claims a cause, and whether it is right; `undone` each claim with an
+    undo and bytes, and whether a program without the edit was compiled to as much less.
     """
 
     verdict: bool
@@ -83,6 +84,7 @@ class Score:
     faults: tuple[tuple[str, str], ...] | None = None
     is_silent: bool | None = None
     rules: tuple[tuple[str, bool], ...] = ()
+    undone: tuple[tuple[str, int, bool], ...] = ()
 
 
 def unpacked(archive: Path, folder: Path) -> Iterator[Pair]:
@@ -225,6 +227,7 @@ def score(pair: Pair, report: Report) -> Score:
         else tuple((wrong, s.text) for s, wrong in judged if wrong),
         is_silent=not judged if pair.truth and pair.truth.is_silent else None,
         rules=() if pair.truth is None else tuple(_rules(pair, pair.truth, report)),
+        undone=() if pair.truth is None else tuple(_undone(pair, pair.truth, report)),
     )
 
 
@@ -237,6 +240,19 @@ def _rules(pair: Pair, truth: Truth, report: Report) -> Iterator[tuple[str, bool
                 at = line if claim.source_path and claim.source_line else None
                 sentence = Sentence("cause", claim.claim, at)
                 yield claim.rule_id or "", fault(sentence, truth) is None
+
+
+def _undone(
+    pair: Pair, truth: Truth, report: Report
+) -> Iterator[tuple[str, int, bool]]:
+    """Yield the claims of a pair that promise bytes, and whether an undo gives them."""
+    for finding in report.findings:
+        if finding.color == 0 and finding.program == pair.program:
+            for claim in explaining(finding.claims):
+                if claim.advice is not None and claim.delta_bytes:
+                    line = f"{claim.source_path}:{claim.source_line}"
+                    is_right = is_effect(claim.delta_bytes, line, truth)
+                    yield claim.claim, claim.delta_bytes, is_right
 
 
 def scored(archive: Path, verbose: bool = False) -> dict[str, Score]:
@@ -270,7 +286,7 @@ def _ingest(path: Path, folder: Path, name: str) -> None:
 def table(scores: dict[str, dict[str, Score]]) -> str:
     """Return the scores of every archive, and of all, as Markdown."""
     heads = ["verdict", "bytes", "edited line", "cause", "two edits", "no noise"]
-    heads += ["without a false sentence", "sentences", "silent"]
+    heads += ["without a false sentence", "sentences", "silent", "undone"]
     rows = [f"| pairs | {' | '.join(heads)} |"]
     rows.append("|---" + "|--:" * len(heads) + "|")
     every = {f"{a}/{n}": s for a, found in scores.items() for n, s in found.items()}
@@ -288,6 +304,7 @@ def table(scores: dict[str, dict[str, Score]]) -> str:
             _ratio([not s.faults for s in found.values() if s.faults is not None]),
             _true_sentences(found.values()),
             _ratio([s.is_silent for s in found.values() if s.is_silent is not None]),
+            _ratio([right for s in found.values() for _, _, right in s.undone]),
         ]
         rows.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(rows)
@@ -356,6 +373,10 @@ def main() -> None:
         for name, each in found.items():
             for kind, text in each.faults or ():
                 kinds[kind].append(f"{archive}/{name}: {text}")
+            for text, size, is_right in each.undone:
+                if not is_right:
+                    told = f"{archive}/{name}: {size:+,} B of {text}"
+                    kinds["undo: other bytes"].append(told)
     for kind, where in sorted(kinds.items(), key=lambda item: -len(item[1])):
         print(f"\n{len(where)} times {kind}\n  " + "\n  ".join(where))
 

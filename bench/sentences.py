@@ -117,22 +117,30 @@ def fault(sentence: Sentence, truth: Truth) -> str | None:
         if not (_ELSEWHERE.search(sentence.text) and _has((operation,), sentence.text)):
             return f"{sentence.kind}: other line"
     if sentence.kind == "share" and sentence.line is not None:
-        right = _right_bytes(sentence.line, truth)
-        if right and sentence.bytes is not None:
-            near = (abs(sentence.bytes - r) <= TOLERANCE * abs(r) for r in right)
-            return None if any(near) else "share: other bytes"
+        if sentence.bytes and not is_effect(sentence.bytes, sentence.line, truth):
+            return "share: other bytes"
     return None
 
 
+def is_effect(size: int, line: str, truth: Truth) -> bool:
+    """Return whether an edit of a line has these bytes, by what was compiled."""
+    right = _right_bytes(line, truth)
+    return not right or any(abs(size - r) <= TOLERANCE * abs(r) for r in right)
+
+
 def _right_bytes(line: str, truth: Truth) -> list[int]:
-    """Return what the edit of a line adds: by itself, and on top of the others."""
+    """Return what the edit of a line adds: by itself, and on top of the others.
+
+    The line of an argument is none: any of the edits may be meant.
+    """
     if not truth.parts:
         return [truth.delta_bytes] if len(truth.causes) == 1 else []
+    every = set(truth.parts.values())
+    rest = truth.delta_bytes - sum(every)
     if line in truth.parts:
         alone = truth.parts[line]
-        others = {b for k, b in truth.parts.items() if b != alone}
-        return [alone, truth.delta_bytes - sum(others)]
-    return [truth.delta_bytes - sum(set(truth.parts.values()))]
+        return [alone, alone + rest]
+    return [*every, *(alone + rest for alone in every), rest]
 
 
 def _has(patterns: tuple[str, ...], text: str) -> bool:
