@@ -17,7 +17,8 @@
 --   the inputs. A buffer without a path has those of its operands, else of its
 --   readers. A claim is proven where these rows show at least a hundredth of
 --   the difference, or nothing else differs, and likely where its rule was
---   mostly right in compiled pairs; what is neither is no row. Proven edits
+--   right in at least four of five compiled pairs; what is neither, as where
+--   no pair measured its rule, is no row. Proven edits
 --   come before likely ones, both in the order of source_edits, and edits that
 --   move memory the other way after those that explain it.
 -- grain: pair of compilations, memory space, claim

@@ -1,23 +1,37 @@
--- step: What is claimed of every edit in every memory space. Its bytes are
---   known where the difference is split, or where nothing else differs. An
---   edit is proven by bytes that follow from it, at least one in a hundred of
---   the difference, or by being the only thing that differs. It is likely
---   where its rule says that it moves memory this way, or may. Otherwise it
---   counts against the difference. What is less than that is unexplained.
+-- step: What is claimed of every edit in every memory space. Where nothing
+--   else differs it has all of the difference. Elsewhere it has the bytes that
+--   follow from it if they are exact: those of allocations of its own, or if
+--   what is left of the difference is a tenth of them at most, because an
+--   arena may be packed otherwise. If all others are exact, the last one has
+--   the rest. An edit is proven by bytes that follow from it, at least one in
+--   a hundred of the difference, or by being the only thing that differs. It
+--   is likely where its rule was mostly right when it was measured. Where its
+--   rule says that it moves memory the other way, it counts against the
+--   difference. What is less than that is unexplained.
 -- grain: pair, memory space, edit
-WITH weighed AS (
+WITH others AS (
+  SELECT
+    s.pair, s.space_color, sum(s.share_bytes) AS other_bytes,
+    bool_or(s.origin = 'several') AS has_several
+  FROM shares AS s
+  WHERE s.origin IN ('inputs', 'several')
+  GROUP BY s.pair, s.space_color
+),
+weighed AS (
   SELECT
     e.*, d.space_color, d.total_delta, d.direction,
     s.pair IS NOT NULL AS is_split, h.changed_count,
     NOT (
       e.edit_count > 1 OR p.has_other_inputs OR p.has_other_environment
     ) AS is_alone,
-    CASE
-      WHEN s.pair IS NOT NULL THEN coalesce(h.share_bytes, 0)
-      WHEN is_alone THEN d.total_delta
-    END AS own_bytes,
-    coalesce(own_bytes, 0) <> 0
-    AND abs(own_bytes) >= 0.01 * abs(d.total_delta) AS has_share
+    NOT (p.has_other_inputs OR p.has_other_environment) AS is_source_alone,
+    coalesce(h.share_bytes, 0) AS row_bytes,
+    coalesce(o.has_several, FALSE) AS has_several,
+    d.total_delta - coalesce(o.other_bytes, 0)
+    - coalesce(sum(h.share_bytes) OVER same_space, 0) AS left_bytes,
+    h.share_bytes IS NOT NULL
+    AND (h.is_of_own_memory OR abs(left_bytes) <= 0.1 * abs(h.share_bytes))
+      AS is_exact
   FROM edits AS e
   JOIN compiled_pairs AS p USING (pair)
   JOIN space_differences AS d USING (pair)
@@ -26,22 +40,58 @@ WITH weighed AS (
     ON h.pair = e.pair
     AND h.space_color = d.space_color
     AND h.edit_place = e.place
+  LEFT JOIN others AS o
+    ON o.pair = e.pair
+    AND o.space_color = d.space_color
+  WINDOW same_space AS (PARTITION BY e.pair, d.space_color)
+),
+-- The bytes of an edit; NULL where they are not known.
+counted AS (
+  SELECT
+    w.*,
+    CASE
+      WHEN w.is_alone AND NOT w.is_split THEN w.total_delta
+      -- What a lone edit freed says nothing of what else followed from it.
+      WHEN w.is_alone AND w.row_bytes * w.direction > 0 THEN w.total_delta
+      WHEN w.is_alone OR NOT w.is_split THEN NULL
+      WHEN w.is_exact THEN w.row_bytes
+      WHEN w.is_source_alone
+        AND NOT w.has_several
+        AND count_if(NOT w.is_exact) OVER same_space = 1
+        THEN w.total_delta
+          - coalesce(sum(w.row_bytes) FILTER (WHERE w.is_exact)
+            OVER same_space, 0)
+    END AS own_bytes
+  FROM weighed AS w
+  WINDOW same_space AS (PARTITION BY w.pair, w.space_color)
+),
+judged AS (
+  SELECT
+    c.*,
+    coalesce(
+      c.own_bytes <> 0 AND abs(c.own_bytes) >= 0.01 * abs(c.total_delta), FALSE
+    ) AS has_share,
+    -- Rows show that memory followed from it, if not how much.
+    c.row_bytes * c.direction > 0
+    AND abs(c.row_bytes) >= 0.01 * abs(c.total_delta) AS has_rows
+  FROM counted AS c
 )
 SELECT
-  w.* EXCLUDE (own_bytes) REPLACE (
-    CASE WHEN w.has_share THEN w.changed_count END AS changed_count
+  j.* EXCLUDE (own_bytes, row_bytes, left_bytes) REPLACE (
+    CASE WHEN j.has_share OR j.has_rows THEN j.changed_count END
+      AS changed_count
   ),
   CASE
-    WHEN w.has_share OR w.is_alone AND NOT w.is_split THEN w.own_bytes
-    WHEN w.is_split THEN 0
+    WHEN j.has_share OR j.is_alone AND NOT j.is_split THEN j.own_bytes
   END AS share_bytes,
   CASE
-    WHEN w.direction = 0 THEN FALSE
-    WHEN w.has_share THEN w.own_bytes * w.direction < 0
-    ELSE w.effect * w.direction < 0
+    WHEN j.direction = 0 THEN FALSE
+    WHEN j.has_share THEN j.own_bytes * j.direction < 0
+    ELSE j.effect * j.direction < 0
   END AS is_against,
   CASE
-    WHEN w.has_share OR w.is_alone AND NOT is_against THEN 'proven'
-    WHEN NOT coalesce(w.is_often_wrong, FALSE) THEN 'likely'
+    WHEN j.has_share OR j.has_rows OR j.is_alone AND NOT is_against
+      THEN 'proven'
+    WHEN j.is_mostly_right THEN 'likely'
   END AS standing
-FROM weighed AS w
+FROM judged AS j

@@ -3,7 +3,9 @@
 -- grain: pair, edit
 SELECT
   e.*, coalesce(r.effect, 0) AS effect,
-  r.right_count < 0.8 * r.told_count AS is_often_wrong,
+  -- A rule that was never measured is not known to be right.
+  coalesce(r.told_count > 0 AND r.right_count >= 0.8 * r.told_count, FALSE)
+    AS is_mostly_right,
   count(*) OVER (PARTITION BY e.pair) AS edit_count
 FROM source_edits(
   base_runs := (

@@ -1,5 +1,6 @@
 -- step: What the kind of a change says, whatever the path: an alias is of a
---   donation, a result of an output. The inputs are nobody's edit: place 0.
+--   donation, a result of an output, and of an edit that made it as large as
+--   it is: another shape, or another number of steps whose results it stacks. The inputs are nobody's edit: place 0.
 -- grain: pair, memory space, row of buffer_changes, edit
 SELECT c.pair, c.space_color, c.number, e.place
 FROM changed_buffers AS c
@@ -11,6 +12,25 @@ WHERE CASE e.change
     THEN c.part = 'allocation_kind'
     OR c.kind = 'live_out' AND c.part IN ('new', 'gone')
 END
+UNION ALL
+SELECT DISTINCT c.pair, c.space_color, c.number, e.place
+FROM changed_buffers AS c
+SEMI JOIN edits AS o
+  ON o.pair = c.pair
+  AND o.change = 'output'
+JOIN edits AS e
+  ON e.pair = c.pair
+  AND CASE e.change
+    WHEN 'reshaped' THEN e.candidate_text = c.candidate_type
+    WHEN 'loop'
+      THEN e.base_text IS NOT NULL
+      AND starts_with(
+        regexp_extract(c.candidate_type, '\[.*'),
+        '[' || e.candidate_text || ','
+      )
+  END
+WHERE c.kind = 'live_out'
+  AND c.part IN ('new', 'allocation_kind')
 UNION ALL
 SELECT c.pair, c.space_color, c.number, 0
 FROM changed_buffers AS c

@@ -1,6 +1,7 @@
 -- step: Bytes of the difference by origin: one edit, the inputs, several of
 --   these, or none (unexplained). An edit that more bytes follow from together
---   with others than alone has no bytes of its own.
+--   with others than alone has no bytes of its own. is_of_own_memory: they are
+--   of allocations that nothing else is in.
 -- grain: pair, memory space, origin, edit
 WITH origins AS (
   FROM kinds_of_edits
@@ -12,10 +13,12 @@ WITH origins AS (
 counted AS (
   SELECT
     c.pair, c.space_color, c.number, c.delta_bytes,
+    c.kind <> 'temp' AND c.part <> 'allocation_kind' AS is_of_own_memory,
     count(o.place) AS origin_count, min(o.place) AS first_place
   FROM changed_buffers AS c
   LEFT JOIN origins AS o USING (pair, space_color, number)
-  GROUP BY c.pair, c.space_color, c.number, c.delta_bytes
+  GROUP BY
+    c.pair, c.space_color, c.number, c.delta_bytes, c.kind, c.part
 ),
 tangled AS (
   SELECT o.pair, o.space_color, o.place AS first_place
@@ -42,6 +45,6 @@ SELECT
   c.pair, c.space_color, c.origin,
   CASE WHEN c.origin = 'edit' THEN c.first_place END AS edit_place,
   CAST(sum(c.delta_bytes) AS BIGINT) AS share_bytes,
-  count(*) AS changed_count
+  count(*) AS changed_count, bool_and(c.is_of_own_memory) AS is_of_own_memory
 FROM placed AS c
 GROUP BY ALL
