@@ -116,9 +116,9 @@ def fault(sentence: Sentence, truth: Truth) -> str | None:
         operation = truth.operation or "^$"
         if not (_ELSEWHERE.search(sentence.text) and _has((operation,), sentence.text)):
             return f"{sentence.kind}: other line"
-    if sentence.kind == "share" and sentence.line is not None:
-        if sentence.bytes and not is_effect(sentence.bytes, sentence.line, truth):
-            return "share: other bytes"
+    size = sentence.bytes if sentence.kind == "share" else None
+    if size and sentence.line and not is_effect(size, sentence.line, truth):
+        return "share: other bytes"
     return None
 
 
