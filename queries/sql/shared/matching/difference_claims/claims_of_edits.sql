@@ -50,9 +50,10 @@ counted AS (
   SELECT
     w.*,
     CASE
-      WHEN w.is_alone AND NOT w.is_split THEN w.total_delta
       -- What a lone edit freed says nothing of what else followed from it.
-      WHEN w.is_alone AND w.row_bytes * w.direction > 0 THEN w.total_delta
+      WHEN w.is_alone
+        AND (w.effect * w.direction >= 0 OR w.row_bytes * w.direction > 0)
+        THEN w.total_delta
       WHEN w.is_alone OR NOT w.is_split THEN NULL
       WHEN w.is_exact THEN w.row_bytes
       WHEN w.is_source_alone

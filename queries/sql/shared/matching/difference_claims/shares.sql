@@ -13,7 +13,9 @@ WITH origins AS (
 counted AS (
   SELECT
     c.pair, c.space_color, c.number, c.delta_bytes,
-    c.kind <> 'temp' AND c.part <> 'allocation_kind' AS is_of_own_memory,
+    -- What is shared or moved may be needed elsewhere.
+    c.kind <> 'temp' AND c.part NOT IN ('alias', 'allocation_kind')
+      AS is_of_own_memory,
     count(o.place) AS origin_count, min(o.place) AS first_place
   FROM changed_buffers AS c
   LEFT JOIN origins AS o USING (pair, space_color, number)
