@@ -1,13 +1,14 @@
 -- step: What is claimed of every edit in every memory space. Where nothing
 --   else differs it has all of the difference. Elsewhere it has the bytes that
 --   follow from it if they are exact: those of allocations of its own, or if
---   what is left of the difference is a tenth of them at most, because an
---   arena may be packed otherwise. If all others are exact, the last one has
---   the rest. An edit is proven by bytes that follow from it, at least one in
---   a hundred of the difference, or by being the only thing that differs. It
---   is likely where its rule was mostly right when it was measured. Where its
---   rule says that it moves memory the other way, it counts against the
---   difference. What is less than that is unexplained.
+--   what is left of the difference, and what other edits have in memory that
+--   is shared, is a tenth of them at most: an arena may be packed otherwise.
+--   If all others are exact, the last one has the rest. An edit is proven by
+--   bytes that follow from it, at least one in a hundred of the difference, or
+--   by being the only thing that differs. It is likely where its rule was
+--   mostly right when it was measured. Where its rule says that it moves
+--   memory the other way, it counts against the difference. What is less than
+--   that is unexplained.
 -- grain: pair, memory space, edit
 WITH others AS (
   SELECT
@@ -29,9 +30,15 @@ weighed AS (
     coalesce(o.has_several, FALSE) AS has_several,
     d.total_delta - coalesce(o.other_bytes, 0)
     - coalesce(sum(h.share_bytes) OVER same_space, 0) AS left_bytes,
-    h.share_bytes IS NOT NULL
-    AND (h.is_of_own_memory OR abs(left_bytes) <= 0.1 * abs(h.share_bytes))
-      AS is_exact
+    coalesce(h.is_of_own_memory, FALSE) AS is_of_own_memory,
+    -- What may belong to it, or not to it.
+    abs(left_bytes) + coalesce(
+      sum(abs(h.share_bytes)) FILTER (WHERE NOT h.is_of_own_memory)
+        OVER same_space
+      - CASE WHEN is_of_own_memory THEN 0 ELSE abs(h.share_bytes) END, 0
+    ) AS vague_bytes,
+    is_of_own_memory
+    OR coalesce(vague_bytes <= 0.1 * abs(h.share_bytes), FALSE) AS is_exact
   FROM edits AS e
   JOIN compiled_pairs AS p USING (pair)
   JOIN space_differences AS d USING (pair)
@@ -78,7 +85,7 @@ judged AS (
   FROM counted AS c
 )
 SELECT
-  j.* EXCLUDE (own_bytes, row_bytes, left_bytes) REPLACE (
+  j.* EXCLUDE (own_bytes, row_bytes, left_bytes, vague_bytes) REPLACE (
     CASE WHEN j.has_share OR j.has_rows THEN j.changed_count END
       AS changed_count
   ),
