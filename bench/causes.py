@@ -375,8 +375,8 @@ def main() -> None:
                 kinds[kind].append(f"{archive}/{name}: {text}")
             for text, size, is_right in each.undone:
                 if not is_right:
-                    told = f"{archive}/{name}: {size:+,} B of {text}"
-                    kinds["undo: other bytes"].append(told)
+                    words = f"{archive}/{name}: {size:+,} B of {text}"
+                    kinds["undo: other bytes"].append(words)
     for kind, where in sorted(kinds.items(), key=lambda item: -len(item[1])):
         print(f"\n{len(where)} times {kind}\n  " + "\n  ".join(where))
 

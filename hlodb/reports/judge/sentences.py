@@ -118,11 +118,13 @@ def _share_text(claims: Sequence[Claim], claim: Claim) -> str:
 def _short(claims: Sequence[Claim], claim: Claim) -> str:
     """Return `lm.py:53`, or the words of a claim that has no line of its own.
 
-    An output has the line at which it is computed, which nobody edited for it.
+    Outputs and what is recomputed have the line at which they are computed, which
+    nobody edited for it.
     """
     at = [(each.source_path, each.source_line) for each in claims]
     place = claim.source_path, claim.source_line
-    is_elsewhere = claim.change == "output" or not claim.is_line_edited
+    is_computed = claim.change in ("output", "recomputation")
+    is_elsewhere = is_computed or not claim.is_line_edited
     if None in place or at.count(place) > 1 or is_elsewhere:
         return claim.claim
     return f"{claim.source_path}:{claim.source_line}"
