@@ -30,14 +30,14 @@ weighed AS (
     coalesce(o.has_several, FALSE) AS has_several,
     d.total_delta - coalesce(o.other_bytes, 0)
     - coalesce(sum(h.share_bytes) OVER same_space, 0) AS left_bytes,
-    coalesce(h.is_of_own_memory, FALSE) AS is_of_own_memory,
+    coalesce(h.is_of_own_memory, FALSE) AS has_own_memory,
     -- What may belong to it, or not to it.
     abs(left_bytes) + coalesce(
       sum(abs(h.share_bytes)) FILTER (WHERE NOT h.is_of_own_memory)
         OVER same_space
-      - CASE WHEN is_of_own_memory THEN 0 ELSE abs(h.share_bytes) END, 0
+      - CASE WHEN has_own_memory THEN 0 ELSE abs(h.share_bytes) END, 0
     ) AS vague_bytes,
-    is_of_own_memory
+    has_own_memory
     OR coalesce(vague_bytes <= 0.1 * abs(h.share_bytes), FALSE) AS is_exact
   FROM edits AS e
   JOIN compiled_pairs AS p USING (pair)
