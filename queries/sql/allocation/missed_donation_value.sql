@@ -130,6 +130,13 @@ late_readers AS MATERIALIZED (
   WHERE p.last_use_step > f.output_step
     AND i.schedule_step > f.output_step
 ),
+-- Operands of these modules alone: else all modules are joined at every step.
+links AS MATERIALIZED (
+  SELECT o.module_id, o.operand_id, o.instruction_id, i.schedule_step
+  FROM (SELECT DISTINCT module_id FROM late_readers) AS l
+  JOIN operands AS o USING (module_id)
+  JOIN store.instructions AS i USING (module_id, instruction_id)
+),
 -- What needs the output, as far as the last of these readers.
 dependents AS (
   SELECT l.module_id, l.output_id, d.instruction_id, l.last_step
@@ -147,13 +154,10 @@ dependents AS (
   UNION
   SELECT d.module_id, d.output_id, o.instruction_id, d.last_step
   FROM dependents AS d
-  JOIN operands AS o
+  JOIN links AS o
     ON o.module_id = d.module_id
     AND o.operand_id = d.instruction_id
-  JOIN store.instructions AS i
-    ON i.module_id = o.module_id
-    AND i.instruction_id = o.instruction_id
-  WHERE coalesce(i.schedule_step <= d.last_step, TRUE)
+  WHERE coalesce(o.schedule_step <= d.last_step, TRUE)
 ),
 prevented AS (
   SELECT DISTINCT l.module_id, l.parameter_id, l.output_id
