@@ -36,10 +36,13 @@ def stored_version(connection: Connection) -> int | None:
 
 
 def is_empty(connection: Connection) -> bool:
-    """Return whether an open file holds nothing at all."""
+    """Return whether an open file holds neither a table nor a view."""
     return not connection.execute(
-        "SELECT 1 FROM system.main.duckdb_tables()"
-        " WHERE database_name = system.main.current_database() LIMIT 1"
+        "SELECT database_name FROM system.main.duckdb_tables()"
+        " WHERE database_name = system.main.current_database()"
+        " UNION ALL SELECT database_name FROM system.main.duckdb_views()"
+        " WHERE database_name = system.main.current_database() AND NOT internal"
+        " LIMIT 1"
     ).fetchall()
 
 

@@ -111,3 +111,16 @@ def test_a_lake_names_its_digest(
     del found["schema_digest"]
     versions.write_text(json.dumps(found))
     assert main(["runs", "--db", str(lake)]) == 0
+
+
+def test_a_file_of_views_alone_is_no_warehouse(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Nor is it an empty one, in which tables could be made."""
+    db = tmp_path / "w.duckdb"
+    with duckdb.connect(str(db)) as connection:
+        connection.execute("CREATE SCHEMA store")
+        connection.execute("CREATE VIEW store.files AS SELECT 1 AS x")
+    for command in (["rm", "seeds"], ["ingest", str(DATA / "seeds")]):
+        assert main([*command, "--db", str(db)]) == 5
+        assert "not a hlodb warehouse" in capfd.readouterr().err
