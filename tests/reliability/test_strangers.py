@@ -188,7 +188,7 @@ def test_no_command_leaves_the_warehouse(
 
 
 def test_every_command_is_carried_out() -> None:
-    without_warehouse = {"replay", "schema"}
+    without_warehouse = {"mcp", "replay", "schema", "skill"}
     named = {name for name, *_ in strangers.COMMANDS}
     assert named == COMMANDS.keys() - without_warehouse
 

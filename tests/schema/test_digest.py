@@ -75,7 +75,7 @@ def test_other_tables_under_the_same_number(
         ["prune", "--keep", "1"],
         ["lake", "pack", str(db), str(tmp_path / "w.lake")],
     )
-    without_warehouse = {"replay", "schema"}
+    without_warehouse = {"mcp", "replay", "schema", "skill"}
     assert {command for command, *_ in commands} == COMMANDS.keys() - without_warehouse
     for command in commands:
         named = [] if command[0] == "lake" else ["--db", str(db)]

@@ -124,8 +124,8 @@ SELECT
   t.axis, coalesce(t.axis_name, t.axis) AS axis_name, t.other_axes,
   t.size_count, t.min_size, t.max_size, t.lower_size, t.largest_size,
   t.upper_size, t.largest_size > 2 * t.max_size AS is_extrapolated,
-  t.error_ratio, t.usable_bytes, t.limit_from, t.nominal_bytes, t.constant_bytes,
-  t.linear_bytes, t.quadratic_bytes,
+  t.error_ratio, t.usable_bytes, t.limit_from, t.nominal_bytes,
+  t.constant_bytes, t.linear_bytes, t.quadratic_bytes,
   t.max_residual_bytes, t.size_count > 2 AS is_checked,
   m.part AS growing_part, m.bytes AS growing_bytes, t.caveat
 FROM laws AS t

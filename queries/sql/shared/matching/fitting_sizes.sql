@@ -100,10 +100,12 @@ search (model, goal, fits_size, over_size, round) AS (
           SELECT
             e.* EXCLUDE (bytes, own_bytes, room_bytes),
             unnest([e.start_step, e.end_step + 1]) AS step,
-            unnest(CASE WHEN e.is_main THEN [e.bytes, -e.bytes] ELSE [0, 0] END)
-              AS main_change,
-            unnest(CASE WHEN e.is_main THEN [0, 0] ELSE [e.bytes, -e.bytes] END)
-              AS other_change
+            unnest(
+              CASE WHEN e.is_main THEN [e.bytes, -e.bytes] ELSE [0, 0] END
+            ) AS main_change,
+            unnest(
+              CASE WHEN e.is_main THEN [0, 0] ELSE [e.bytes, -e.bytes] END
+            ) AS other_change
           FROM (
             SELECT
               c.*, f.start_step, f.end_step, f.is_main,

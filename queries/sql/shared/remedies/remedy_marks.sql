@@ -23,11 +23,10 @@
 --   reduce-window reads: XLA adds them to the gradient of max pooling.
 --   reported: results that replace no argument, in programs that replace some
 --   or have several results, from the last use on, and what loops collect as
---   results, and what only they need of other values. early: temporary arrays
---   that are computed long before they are read, from values that are live
---   until then anyway. history: arrays that a loop fills and of which only a small part
---   is read afterwards. logits, scores, differences, examples: temporary
---   arrays that their dimensions give away. narrowed: 32-bit arguments that
+--   results, and what only they need of other values. history: arrays that a
+--   loop fills and of which only a small part is read afterwards. logits,
+--   scores, differences, examples: temporary arrays that their dimensions give
+--   away. narrowed: 32-bit arguments that
 --   are only read to make 16 bits of them. rounded: arrays of programs that
 --   are not compiled for a CPU, without operations that need more digits, such
 --   as a Cholesky factor. gathered: gathered_values, from their second step to
@@ -40,11 +39,10 @@
 -- steps: described_values, arrays, missed_pairs, arguments, argument_places,
 --   donated_names, updating_programs, argument_sizes, batch_sizes,
 --   saved_arrays, loop_arrays, loop_stacks, histories, result_arrays,
---   scheduled_instructions, read_steps, result_sources, early_arrays, positional_arrays,
---   windowed_arrays,
---   kept_stacks, program_traits, narrow_programs, awaiting_gradients,
---   shaped_arrays, narrowed_arguments, whole_states, movable_results,
---   undivided_arguments, whole_updates, batch_arrays
+--   scheduled_instructions, read_steps, result_sources, positional_arrays,
+--   windowed_arrays, kept_stacks, program_traits, narrow_programs,
+--   awaiting_gradients, shaped_arrays, narrowed_arguments, whole_states,
+--   movable_results, undivided_arguments, whole_updates, batch_arrays
 -- param run
 -- param program
 -- column module_id
@@ -276,11 +274,6 @@ WITH marked AS (
     v.* EXCLUDE (subject, from_step), 'reported', v.subject, NULL, NULL, 1,
     v.from_step, NULL
   FROM result_sources AS v
-  UNION ALL
-  SELECT
-    v.* EXCLUDE (until_step), 'early', NULL, NULL, NULL, 0, v.start_step + 1,
-    v.until_step
-  FROM early_arrays AS v
   UNION ALL
   SELECT
     v.*, 'gathered', NULL, NULL, NULL, 0, v.start_step + 1, u.first_step - 1

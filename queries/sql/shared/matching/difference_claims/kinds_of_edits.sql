@@ -1,6 +1,7 @@
 -- step: What the kind of a change says, whatever the path: an alias is of a
 --   donation, a result of an output, and of an edit that made it as large as
---   it is: another shape, or another number of steps whose results it stacks. The inputs are nobody's edit: place 0.
+--   it is: another shape, or another number of steps whose results it stacks.
+--   The inputs are nobody's edit: place 0.
 -- grain: pair, memory space, row of buffer_changes, edit
 SELECT c.pair, c.space_color, c.number, e.place
 FROM changed_buffers AS c

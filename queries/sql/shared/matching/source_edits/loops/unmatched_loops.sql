@@ -2,10 +2,10 @@
 --   function of the user and trip count, it has fewer. They are numbered, so
 --   that one of the base is compared with one of the candidate. trip_count is
 --   that of a counter that begins with a constant, to which the body adds a
---   constant and which the condition compares with one. body_size is the number of
---   instructions that one iteration runs. A loop of a library is no edit: its
---   frame is not the user's, or its path is inside of a jitted function that
---   is none of the user's.
+--   constant and which the condition compares with one. body_size is the
+--   number of instructions that one iteration runs. A loop of a library is no
+--   edit: its frame is not the user's, or its path is inside of a jitted
+--   function that is none of the user's.
 -- grain: pair, side, loop
 WITH pairs_that_mark_backward_loops AS (
   SELECT o.pair

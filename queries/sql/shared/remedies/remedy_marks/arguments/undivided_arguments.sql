@@ -1,7 +1,7 @@
--- step: Arguments in fewer parts than partitions, and optimiser state that each
---   device holds whole. Where a program has one tree of arguments alone, those
---   are its branches; other arguments of the same dimensions, such as keys and
---   values, go together.
+-- step: Arguments in fewer parts than partitions, and optimiser state that
+--   each device holds whole. Where a program has one tree of arguments alone,
+--   those are its branches; other arguments of the same dimensions, such as
+--   keys and values, go together.
 -- grain: argument
 WITH undivided AS MATERIALIZED (
   SELECT
