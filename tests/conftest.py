@@ -26,6 +26,9 @@ tarfile.TarFile.extraction_filter = staticmethod(
     getattr(tarfile, "data_filter", lambda member, _: member)
 )
 
+# Processes of pytest-xdist have it, and text is as wide as it says.
+os.environ.pop("COLUMNS", None)
+
 REPOSITORY = Path(__file__).parent.parent
 DATA = REPOSITORY / "tests" / "data"
 DUMPS = REPOSITORY / "examples" / "dumps"

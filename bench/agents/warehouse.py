@@ -45,7 +45,7 @@ def _ingest(
 def _ingest_folders(archive: Path, folder: Path, name: str, path: Path) -> None:
     """Ingest each folder of an archive as a run of its own."""
     with tarfile.open(archive) as tar:
-        tar.extractall(folder, filter="data")
+        tar.extractall(folder)
     home = folder / archive.name.removesuffix(".tar.xz")
     for dump in sorted(each for each in home.iterdir() if each.is_dir()):
         _ingest(str(dump), path, f"{name}/{dump.name}", name)
@@ -55,7 +55,7 @@ def _ingest_cut(folder: Path, path: Path) -> None:
     """Ingest a dump whose assignment breaks off."""
     dump = folder / "cut"
     with tarfile.open(ROOT / DONATION.format("base")) as tar:
-        tar.extractall(dump, filter="data")
+        tar.extractall(dump)
     [file] = dump.rglob("*-buffer-assignment.txt")
     text = file.read_bytes()
     file.write_bytes(text[: len(text) // 3])

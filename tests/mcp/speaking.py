@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -22,8 +22,15 @@ Fields = dict[str, Any]
 class Client:
     """One connection; requests of the envelope revision carry it in `_meta`."""
 
-    def __init__(self, sink: IO[bytes], source: IO[bytes], revision: str) -> None:
+    def __init__(
+        self,
+        sink: IO[bytes],
+        source: IO[bytes],
+        revision: str,
+        give_up: Callable[[], None],
+    ) -> None:
         self._sink, self._source, self.revision = sink, source, revision
+        self._give_up = give_up
         self._last = 0
         self._waiting: dict[object, Fields] = {}
 
@@ -60,11 +67,16 @@ class Client:
 
     def answer_to(self, number: int | None) -> Fields:
         """Return the answer to a request; others that come first are kept."""
+        # A request without an answer ends the test, however slow the machine is.
+        watch = threading.Timer(_LONGEST_SECONDS, self._give_up)
+        watch.daemon = True
+        watch.start()
         while number not in self._waiting:
             line = self._source.readline()
             assert line, "the server has gone"
             answer = json.loads(line)
             self._waiting[answer["id"]] = answer
+        watch.cancel()
         return self._waiting.pop(number)
 
     def call(self, tool: str, **arguments: Any) -> Fields:
@@ -87,17 +99,12 @@ def spoken_with(
         env={**os.environ, **environment},
     ) as process:
         assert process.stdin is not None and process.stdout is not None
-        client = Client(process.stdin, process.stdout, revision)
-        # A request without an answer ends the test, however slow the machine is.
-        watch = threading.Timer(_LONGEST_SECONDS, process.kill)
-        watch.daemon = True
-        watch.start()
+        client = Client(process.stdin, process.stdout, revision, process.kill)
         if revision != ENVELOPE:
             client.initialize()
         try:
             yield client
         finally:
-            watch.cancel()
             process.stdin.close()
             rest = process.stdout.read()
             assert process.wait(30) == 0

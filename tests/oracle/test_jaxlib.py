@@ -160,6 +160,9 @@ def test_every_field_is_what_jaxlib_serialises(hlo: Any, archive: Path | None) -
         assert _header(theirs.module, ours) == _header(ours, ours), name
 
 
+_NO_SIGN = re.compile(r"(?<![\w.])-0(?![\w.])")
+
+
 def fields_of(module: HloModule) -> dict[str, tuple[Any, ...]]:
     """Return the instructions of each computation by name.
 
@@ -212,8 +215,9 @@ def _framed(
         sharding = _respelt(attributes.sharding or "", instruction.opcode)
         attributes = attributes._replace(other=other or None, sharding=sharding or None)
         instruction = instruction._replace(attributes=attributes)
-    if instruction.literal == "-0":  # XLA reads a whole number, which has no sign.
-        instruction = instruction._replace(literal="0")
+    if instruction.literal:  # XLA reads a whole number, which has no sign.
+        literal = _NO_SIGN.sub("0", instruction.literal)
+        instruction = instruction._replace(literal=literal)
     location = instruction.location
     if location is None:
         return instruction, ()

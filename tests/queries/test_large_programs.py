@@ -34,6 +34,8 @@ NOT_DOUBLED = {
     "headroom": {
         *("nominal_bytes", "usable_bytes", "headroom_bytes", "headroom_ratio")
     },
+    # What other programs of the run need is that of both sets.
+    "run_time_parts": {"usable_bytes", "left_bytes", "part_bytes"},
     "self_consistency": {"expected", "found"},
 }
 """Columns that depend on the memory of the device or on the text of dumps, or whose

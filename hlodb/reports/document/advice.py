@@ -115,6 +115,9 @@ def nothing_pays(space: Row, advice: Advice, roles: Sequence[Row]) -> str:
         limit = plain_bytes(space["usable_bytes"])
         text = f"The program leaves {free} of {limit}, so nothing is advised."
         return f"{text} {_folded(advice)}" if advice.folded else text
+    if is_small(space) and advice.folded:
+        size = plain_bytes(SMALL_BYTES)
+        return f"Below {size} nothing is advised. {_folded(advice)}"
     held = [row for row in roles if row["role"] in _LASTING]
     lasting = sum(row["owned_bytes"] for row in held)
     text = "Nothing that hlodb knows pays"
