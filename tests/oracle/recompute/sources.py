@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tests.oracle.dump import Frame, Instruction, Module, Value
+from tests.oracle.recompute.flow import WHOLE, Array, makers
 
 _FRAMEWORKS = (
     "jax", "jaxlib", "flax", "optax", "haiku", "equinox", "tensorflow", "keras",
@@ -77,16 +79,52 @@ def source_of(module: Module, instruction: Instruction | None) -> Source | None:
 
 
 def attributed(module: Module, value: Value, kind: str) -> Attributed | None:
-    """Return the line of a value: of its definition, or else of its first reader.
+    """Return the line of a value: of what computed it, or else of its first reader.
 
-    Only temporary values look further than their definition: to their readers, to the
-    readers of the results of readers without a line, and so on, four steps at most.
+    A temporary value or an output without a line, or with that of a loop, has the line
+    of what computed the array, where that is known. Only temporary values without a
+    line look further: to their readers, to the readers of the results of readers
+    without a line, and so on, four steps at most.
     """
     own = source_of(module, value.instruction)
+    if kind in ("temp", "live_out") and (own is None or _is_of_loop(module, own)):
+        stored = _stored(module, value)
+        if stored is not None:
+            return stored
     if own is not None and value.instruction is not None:
         return Attributed("defined", own, value.instruction.op_name)
-    if kind != "temp":
+    return _read(module, value) if kind == "temp" else None
+
+
+def _stored(module: Module, value: Value) -> Attributed | None:
+    """Return the line of what computed a value: first of what an update wrote."""
+    if value.instruction is None:
         return None
+    outermost = re.match(r"\{(\d+)", value.index or "")
+    start = Array(value.instruction, int(outermost[1]) if outermost else WHOLE)
+    found = []
+    for maker, is_stored in makers(start).items():
+        source = source_of(module, maker)
+        if source and source.file is not None and not _is_of_loop(module, source):
+            found.append((not is_stored, maker.number, source, maker.op_name))
+    if not found:
+        return None
+    _, _, source, path = min(found, key=lambda one: one[:2])
+    return Attributed("stored", source, path)
+
+
+def _is_of_loop(module: Module, source: Source) -> bool:
+    return source.file is not None and (source.file, source.line) in _loop_lines(module)
+
+
+@lru_cache(maxsize=4)
+def _loop_lines(module: Module) -> set[tuple[str | None, int | None]]:
+    sources = [source_of(module, i) for i in module.instructions if i.opcode == "while"]
+    return {(source.file, source.line) for source in sources if source}
+
+
+def _read(module: Module, value: Value) -> Attributed | None:
+    """Return the line of the first reader that has one."""
     defined: dict[str, list[Value]] = {}
     for other in module.values.values():
         defined.setdefault(other.name, []).append(other)
