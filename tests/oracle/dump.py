@@ -30,13 +30,17 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "'": "'", '"': '"', "\\": "\\"}
 
 @dataclass(eq=False)
 class Instruction:
-    """An instruction; `number` counts all of the module in order of appearance."""
+    """An instruction; `number` counts all of the module in order of appearance.
+
+    `operand_elements` are those that compact texts take of a tuple by its name alone.
+    """
 
     number: int
     name: str
     opcode: str
     shape: str
     operand_names: tuple[str, ...]
+    operand_elements: tuple[int | None, ...]
     inner: str
     attributes: dict[str, str]
     computation: Computation
@@ -393,12 +397,13 @@ def _instruction(line: str, computation: Computation) -> Instruction:
     start = len(opcode)
     end = _closing(rest, start)
     inner = rest[start + 1 : end]
-    operands: tuple[str, ...] = ()
+    operands: list[str] = []
+    elements: list[int | None] = []
     if opcode not in ("parameter", "constant"):
-        operands = tuple(
-            re.sub(r"#\d+", "", piece.split(" ")[-1]).lstrip("%")
-            for piece in _split(inner)
-        )
+        for piece in _split(inner):
+            operand, _, element = piece.split(" ")[-1].lstrip("%").partition("#")
+            operands.append(operand)
+            elements.append(int(element.partition("#")[0]) if element else None)
     attributes: dict[str, str] = {}
     for piece in _split(rest[end + 1 :].lstrip(", ")):
         key, _, value = piece.partition("=")
@@ -407,8 +412,8 @@ def _instruction(line: str, computation: Computation) -> Instruction:
         else:
             attributes[key] = value
     return Instruction(
-        -1, name.lstrip("%"), opcode, shape, operands, inner, attributes, computation,
-        is_root,
+        -1, name.lstrip("%"), opcode, shape, tuple(operands), tuple(elements), inner,
+        attributes, computation, is_root,
     )  # fmt: skip
 
 

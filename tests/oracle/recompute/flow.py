@@ -37,7 +37,7 @@ def makers(start: Array) -> dict[Instruction, bool]:
         array, is_stored = waiting.pop()
         maker = array.instruction
         if maker.opcode == "dynamic-update-slice":
-            sources, is_stored = [Array(maker.operands[1], WHOLE)], True
+            sources, is_stored = [_operand(maker, 1)], True
         else:
             sources = [*_sources(array)]
         if not sources and maker.opcode not in _COMPUTES_NOTHING:
@@ -52,32 +52,39 @@ def makers(start: Array) -> dict[Instruction, bool]:
 def _sources(array: Array) -> Iterator[Array]:
     """Yield the arrays that one is, as it is or in another form."""
     instruction, element = array
-    opcode, operands = instruction.opcode, instruction.operands
+    opcode = instruction.opcode
     if opcode == "parameter":
         for caller, _, _ in instruction.computation.callers:
             yield from _passed(caller, instruction, element)
     elif opcode == "tuple":
         if element != WHOLE:
-            yield Array(operands[element], WHOLE)
+            yield _operand(instruction, element)
     elif opcode == "opt-barrier":
-        yield Array(operands[0], element)
+        yield _operand(instruction, 0, element)
     elif opcode in _CALLS:
         yield from _results(instruction, element)
     elif opcode == "copy-start":
         if element == 0:
-            yield Array(operands[0], WHOLE)
+            yield _operand(instruction, 0)
     elif opcode == "async-update":
         if element == 1:
-            yield Array(operands[0], 1)
+            yield _operand(instruction, 0, 1)
     elif element == WHOLE:
         if opcode == "get-tuple-element":
-            yield Array(operands[0], int(instruction.attributes["index"]))
+            yield _operand(instruction, 0, int(instruction.attributes["index"]))
         elif opcode == "copy-done":
-            yield Array(operands[0], 0)
+            yield _operand(instruction, 0, 0)
         elif opcode == "async-done":
-            yield Array(operands[0], 1)
+            yield _operand(instruction, 0, 1)
         elif opcode in _ONE_FROM_ONE:
-            yield Array(operands[0], WHOLE)
+            yield _operand(instruction, 0)
+
+
+def _operand(instruction: Instruction, number: int, element: int = WHOLE) -> Array:
+    """Return an operand, or an element of it; of a tuple in a tuple, the outer one."""
+    outer = instruction.operand_elements[number]
+    operand = instruction.operands[number]
+    return Array(operand, element if outer is None else outer)
 
 
 def _results(caller: Instruction, element: int) -> Iterator[Array]:
@@ -89,20 +96,22 @@ def _results(caller: Instruction, element: int) -> Iterator[Array]:
         elif is_tuple(called.root.shape) == (element != WHOLE):
             yield Array(called.root, element)
     if caller.opcode == "while" and is_tuple(caller.shape) == (element != WHOLE):
-        yield Array(caller.operands[0], element)
+        yield _operand(caller, 0, element)
 
 
 def _passed(
     caller: Instruction, parameter: Instruction, element: int
 ) -> Iterator[Array]:
     """Yield what a caller passes for a parameter, a loop also what its body made."""
-    number = parameter.parameter_number
-    assert number is not None
+    assert parameter.parameter_number is not None
+    numbers = [parameter.parameter_number]
     if caller.opcode not in _CALLS or is_tuple(parameter.shape) != (element != WHOLE):
         return
     if caller.opcode == "conditional":
-        number = 1 + _called(caller).index(parameter.computation)
-    yield Array(caller.operands[number], element)
+        branches = enumerate(_called(caller), 1)
+        numbers = [at for at, called in branches if called is parameter.computation]
+    for number in numbers:
+        yield _operand(caller, number, element)
     body = caller.called("body")
     if caller.opcode == "while" and body is not None:
         yield Array(body.root, element)
