@@ -151,7 +151,7 @@ mcp: $(VENV)/mcp  ### Let the client of the official MCP SDK speak with `hlodb m
 	$(BIN)/python -m pytest -q -n 0 tests/mcp
 
 $(VENV)/mcp: pyproject.toml | $(VENV)/dev
-	$(call install,'mcp>=2.3,<3')
+	$(call install,'mcp==2.*')
 	@touch $@
 
 proto: | $(VENV)/made  ### Renew the code that reads XLA's messages, made from hlo.proto
