@@ -25,6 +25,7 @@ COUNT_THE_RUN = {
     "compilations": "numbers the compilations of the run",
     "program_tracks": "numbers the compilations of the run",
     "recompile_groups": "counts compilations of a program",
+    "run_time_parts": "tells what other programs of the run need",
     "self_consistency": "counts modules of the run",
 }
 """Queries whose rows for one module speak of the whole run."""

@@ -132,9 +132,15 @@ def _is_passed_on(instruction: Instruction, value: Value) -> bool:
     return f"{value.index}: (" in aliasing
 
 
+def _content(module: Module) -> tuple[object, ...]:
+    """Return what modules of equal text have in common, whatever their files."""
+    names = tuple((i.name, i.opcode, i.inner) for i in module.instructions)
+    return module.program, names
+
+
 @recomputes("constant_bloat")
 def constant_bloat(dump: Dump) -> Iterator[Row]:
-    """Group constants by value and shape; elided ones are distinct."""
+    """Group constants by value and shape; elided ones are those of equal modules."""
     groups: dict[tuple[object, ...], list[tuple[Space, int, str]]] = defaultdict(list)
     for space in dump.spaces:
         for allocation in space.of_kind("constant"):
@@ -143,7 +149,8 @@ def constant_bloat(dump: Dump) -> Iterator[Row]:
                 constant = value.instruction
                 literal = constant.inner if constant else None
                 is_elided = literal is None or "..." in literal
-                identity = (space.module.path, allocation.number) if is_elided else ()
+                same = (_content(space.module), allocation.number)
+                identity = same if is_elided else ()
                 name = of_space(space)["space_name"]
                 key = (space.color, name, value.shape, literal, identity)
                 label = f"{space.module.program}:{value.name}"
