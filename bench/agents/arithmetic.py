@@ -184,29 +184,9 @@ def programs_of(archive: str) -> set[str]:
     return {found[1] for path in files_of(archive) if (found := named.match(path))}
 
 
-def largest_size(points: dict[int, int], limit: int) -> int:
-    """Return the largest size that a straight line through the points admits."""
-    (first, low), (last, high) = min(points.items()), max(points.items())
-    slope = (high - low) / (last - first)
-    return int((limit - low) / slope + first)
-
-
 def bytes_of(text: str) -> int:
     """Return the bytes of a size as logs print it, such as 31.50G or 12.50GiB."""
     found = re.fullmatch(r"([\d.]+)([KMGT]?)(?:iB|B)?", text)
     assert found
     scale: int = 1024 ** " KMGT".index(found[2] or " ")
     return round(float(found[1]) * scale)
-
-
-def sizes_of(archive: str) -> list[tuple[dict[str, int], Assignment]]:
-    """Return every assignment with the batch and length of its tokens."""
-    found = []
-    for path, text in files_of(archive).items():
-        if not path.endswith("after_optimizations-buffer-assignment.txt"):
-            continue
-        tokens = re.search(r"parameter 4, shape \|f32\[(\d+),(\d+),128\]", text)
-        assert tokens
-        sizes = {"batch": int(tokens[1]), "length": int(tokens[2])}
-        found.append((sizes, parse(text, "")))
-    return found

@@ -20,9 +20,7 @@ from bench.agents.arithmetic import (
     assignment,
     bytes_of,
     donated,
-    largest_size,
     programs_of,
-    sizes_of,
     source_of,
 )
 
@@ -49,6 +47,7 @@ V5E = "examples/dumps/tpu/v5e-jax-0.10.2.tar.xz"
 RIDGE = "tests/data/edits/jaxopt_ridge.tar.xz"
 FACTORS = "tests/data/edits/optax_factors.tar.xz"
 SIZES = {"cpu": "tests/data/sizes/cpu.tar.xz", "v5e": "tests/data/sizes/v5e.tar.xz"}
+LARGEST = "tests/data/sizes/largest.json"
 DONATION = "tests/data/changes/zoo-donation/{}.tar.xz"
 LOGS = "tests/data/oom_messages"
 EDITS = {"ridge": RIDGE, "factors": FACTORS}
@@ -347,43 +346,36 @@ def _donated(run: str, program: str) -> Call:
 
 
 def _fit() -> list[Question]:
+    known = json.loads((ROOT / LARGEST).read_text("utf-8"))
+    asked = [(256, 1), (256, 2), (128, 2), (64, 1)]
     return [
-        _largest("cpu", "batch", "length", 256, 1),
-        _largest("cpu", "batch", "length", 256, 2),
-        _largest("v5e", "length", "batch", 32, 2),
-        _largest("v5e", "length", "batch", 4, 1),
+        _largest(length, limit, found["batch"])
+        for length, limit in asked
+        for found in known
+        if (found["length"], found["limit_bytes"]) == (length, limit * GIB)
     ]
 
 
-def _largest(platform: str, axis: str, other: str, size: int, limit: int) -> Question:
-    """Return a question about a size, in programs whose memory is a straight line."""
-
-    def truth() -> Truth:
-        points = {
-            sizes[axis]: found.reserved()
-            for sizes, found in sizes_of(SIZES[platform])
-            if sizes[other] == size
-        }
-        return largest_size(points, limit * GIB)
+def _largest(length: int, limit: int, batch: int) -> Question:
+    """Return a question about the largest batch, which was found by compiling."""
 
     def pick(answers: Sequence[Fields]) -> Truth:
-        """Return the size in the row whose other axis has the size."""
-        place = {"batch": "[0]", "length": "[1]"}[axis]
+        """Return the batch in the row that has the length."""
         found: int = next(
             row["largest_size"]
             for row in rows(answers[-1])
-            if place in row["axis"] and row["other_axes"].endswith(f" = {size}")
+            if "[0]" in row["axis"] and row["other_axes"].endswith(f" = {length}")
         )
         return found
 
-    given = {"series": f"sizes-{platform}", "limit": f"{limit}GiB"}
+    given = {"series": "sizes-cpu", "limit": f"{limit}GiB"}
     return Question(
-        f"fit-{platform}-{other}-{size}-{limit}",
+        f"fit-length-{length}-{limit}",
         "fit",
-        f"In series sizes-{platform}, which is the largest {axis} of program"
-        f" jit_train_step at {other} {size} that fits {limit} GiB?",
+        "In series sizes-cpu, which is the largest batch of program jit_train_step at"
+        f" length {length} that fits {limit} GiB?",
         "number",
-        truth,
+        lambda: batch,
         (("fit", {**given, "program": "jit_train_step"}),),
         pick,
     )

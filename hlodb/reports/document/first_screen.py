@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from hlodb.reports.document.advice import advice_on, nothing_pays
 from hlodb.reports.document.explanation import left_out, line_of
 from hlodb.reports.read.overview import Overview, Row, described_spaces, rows_of
-from hlodb.text import plain_bytes, plain_percent
+from hlodb.text import plain_bytes, plain_percent, signed_bytes
 
 _MOST_REMEDIES = 3
 
 
 class Remedy(NamedTuple):
-    """A remedy in the words of a card; `figures` are what it saves."""
+    """A remedy in the words of a card; `figures` are by what memory changes.
+
+    `standing` is measured or estimated, where remedies were compiled.
+    """
 
     subject: str
     figures: tuple[tuple[str, str], ...]
     where: str
     advice: str
     cost: str
+    standing: str
 
 
 class FirstScreen(NamedTuple):
@@ -85,19 +89,13 @@ def _without_limit(space: Row) -> tuple[str, ...]:
     )
 
 
-def _remedy(row: Mapping[str, object]) -> Remedy:
-    figures = [
-        (plain_bytes(_number(row["saved_reserved_bytes"])), "reserved"),
-        (plain_bytes(_number(row["saved_bytes"])), "live"),
-    ]
+def _remedy(row: Row) -> Remedy:
+    saved = (row["saved_reserved_bytes"], "reserved"), (row["saved_bytes"], "live")
     return Remedy(
-        str(row["subject"]),
-        tuple(figures),
+        row["subject"],
+        tuple((signed_bytes(-size), what) for size, what in saved if size is not None),
         line_of(row),
-        str(row["advice"]),
-        str(row["cost"]),
+        row["advice"],
+        row["cost"],
+        row.get("standing", ""),
     )
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) else None

@@ -32,11 +32,12 @@ def first_lines(first: FirstScreen, drawn: Sequence[Picture]) -> Iterator[str]:
 
 def _remedy(remedy: Remedy) -> str:
     figures = ", ".join(
-        f"<b>-{html(size)}</b> {html(what)}" for size, what in remedy.figures
+        f"<b>{html(size)}</b> {html(what)}" for size, what in remedy.figures
     )
+    standing = f" ({html(remedy.standing)})" if remedy.standing else ""
     where = f"<code>{html(remedy.where)}</code> " if remedy.where else ""
     cost = f" Cost: {html(remedy.cost)}" if remedy.cost else ""
     return (
-        f'<p class="figure">{figures}</p>'
+        f'<p class="figure">{figures}{standing}</p>'
         f"<p>{where}{html(remedy.subject)}: {html(remedy.advice)}{cost}</p>"
     )

@@ -3,7 +3,8 @@
     pip install "jax[tpu]==0.10.2" && python make_dumps.py FOLDER
 
 Gives dumps, FOLDER/cpu.tar.xz and FOLDER/v5e.tar.xz, the latter ahead of time, without
-a TPU; and in FOLDER/*.json what `memory_analysis()` says of sizes that are not there.
+a TPU; in FOLDER/cpu.json and v5e.json what `memory_analysis()` says of sizes that are
+not there; and in FOLDER/largest.json the largest batches that fit, found by compiling.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from typing import Any
 DUMPED = (*((b, t) for b in (4, 8, 16, 32) for t in (64, 128, 256)), (16, 512))
 OTHERS = ((24, 256), (64, 256), (16, 384))
 """Sizes that a law found on the dumped ones should foretell."""
+
+LARGEST = ((64, 1), (128, 1), (128, 2), (256, 1), (256, 2))
+"""Lengths, and limits in GiB."""
 
 KEPT = (
     ".before_optimizations.txt",
@@ -88,6 +92,20 @@ def compile_all(backend: str, sizes: Sequence[tuple[int, int]]) -> list[dict[str
     return said
 
 
+def largest(length: int, limit: int) -> dict[str, int]:
+    """Return the largest batch for a CPU with arguments and temporaries in `limit`."""
+
+    def is_small(batch: int) -> bool:
+        [said] = compile_all("cpu", [(batch, length)])
+        return said["argument_bytes"] + said["temp_bytes"] <= limit
+
+    fits, too_large = 1, 4096
+    while too_large - fits > 1:
+        middle = (fits + too_large) // 2
+        fits, too_large = (middle, too_large) if is_small(middle) else (fits, middle)
+    return {"length": length, "limit_bytes": limit, "batch": fits}
+
+
 def pack(dump: Path, target: Path) -> None:
     """Pack what is kept of a dump, the same bytes whenever."""
     with tarfile.open(target, "w:xz") as archive:
@@ -107,6 +125,7 @@ def main(folder: Path) -> None:
             run(backend, "dumped", f"--xla_dump_to={dump} --xla_dump_hlo_as_text")
             pack(Path(dump), folder / f"{name}.tar.xz")
         (folder / f"{name}.json").write_text(run(backend, "others", ""))
+    (folder / "largest.json").write_text(run("cpu", "largest", ""))
 
 
 def run(backend: str, which: str, flags: str) -> str:
@@ -123,7 +142,11 @@ def run(backend: str, which: str, flags: str) -> str:
 
 if __name__ == "__main__":
     if sys.argv[1] == "--compile":
-        sizes = DUMPED if sys.argv[3] == "dumped" else OTHERS
-        print(json.dumps(compile_all(sys.argv[2], sizes), indent=1))
+        if sys.argv[3] == "largest":
+            found = [largest(length, limit << 30) for length, limit in LARGEST]
+        else:
+            sizes = DUMPED if sys.argv[3] == "dumped" else OTHERS
+            found = compile_all(sys.argv[2], sizes)
+        print(json.dumps(found, indent=1))
     else:
         main(Path(sys.argv[1]))

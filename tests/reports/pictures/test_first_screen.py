@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from hlodb.reports.read.overview import (
     read_overview,
     rows_of,
 )
+from hlodb.reports.render.first_screen import first_lines
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA, Made
 
@@ -88,6 +90,31 @@ def test_the_first_screen_says_what_rows_say(explained: Explained) -> None:
         "parts-1-narrow",
         "schedule-1",
     ]
+
+
+def test_a_remedy_says_by_what_memory_changes(explained: Explained) -> None:
+    overview, _ = explained
+    [(_, space)] = described_spaces(overview, 1).items()
+    row = {
+        **{name: space[name] for name in ("program", "path", "color")},
+        "subject": "logits",
+        "saved_reserved_bytes": 3 << 20,
+        "saved_bytes": 0,
+        "source_file": "lm.py",
+        "source_line": 57,
+        "advice": "Return the loss only.",
+        "cost": "none",
+        "is_last_resort": False,
+        "standing": "measured",
+    }
+    answers = {**overview.answers, "remedies": [row]}
+    first = first_screen(replace(overview, answers=answers))
+    assert first is not None
+    [remedy] = first.remedies
+    assert remedy.figures == (("-3.00 MiB", "reserved"), ("0 B", "live"))
+    assert (remedy.where, remedy.standing) == ("lm.py:57", "measured")
+    page = "".join(first_lines(first, []))
+    assert "<b>-3.00 MiB</b> reserved, <b>0 B</b> live (measured)" in page
 
 
 def test_arguments_of_one_kind_are_one_part() -> None:
