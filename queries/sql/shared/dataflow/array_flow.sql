@@ -1,16 +1,16 @@
 -- title: Where arrays are passed on
 -- question: Which array, or part of one, is what an instruction holds?
 -- definition: An edge for each array that an instruction takes from another as
---   it is or in another form: results of tuple, get-tuple-element, opt-barrier,
---   while, conditional, call and fusion, from the root of what is called, and
---   its parameters, from what the caller passes; copy, bitcast, slice,
---   dynamic-slice, convert, reshape, transpose, copy-start, copy-done, and
---   asynchronous starts, updates and dones. dynamic-update-slice takes from
---   both of its arrays. A loop's array comes from before the loop and from the
---   end of its body. A copy-start holds its copy as element 0, an asynchronous
---   start its result as 1, unless that is a tuple. Elements of tuples within
---   tuples are not told apart. Instructions that compute something have no
---   edge.
+--   it is or in another form: results of tuple, get-tuple-element,
+--   opt-barrier, while, conditional, call and fusion, from the root of what is
+--   called, and its parameters, from what the caller passes; copy, bitcast,
+--   slice, dynamic-slice, convert, reshape, transpose, copy-start, copy-done,
+--   and asynchronous starts, updates and dones. dynamic-update-slice takes
+--   from both of its arrays. A loop's array comes from before the loop and
+--   from the end of its body. A copy-start holds its copy as element 0, an
+--   asynchronous start its result as 1, unless that is a tuple. Elements of
+--   tuples within tuples are not distinguished. Instructions that compute
+--   something have no edge.
 -- grain: module content, instruction, element, source
 -- param run
 -- param program

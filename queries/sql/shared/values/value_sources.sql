@@ -2,8 +2,8 @@
 -- question: Which source line and framework operation does each value belong
 --   to?
 -- definition: Source line and op_name of the defining instruction (attribution
---   defined). A temporary or live-out value without a line, or with the line of
---   a while of its module, as what a loop carries has, takes both from the
+--   defined). A temporary or live-out value without a line, or with the line
+--   of a while of its module, as what a loop carries has, takes both from the
 --   instruction that computed it (attribution stored), if there is one. It is
 --   where array_flow, followed back, has no further edge. Of an array that
 --   dynamic-update-slice writes into, only what is written is followed.
@@ -12,12 +12,12 @@
 --   several, those that an update stored come first, then the one that comes
 --   first in the module. Of a tuple within a tuple, the outer element is
 --   followed. A temporary value that has no line from either, such as those
---   that the compiler adds, takes both from its first scheduled reader that has
---   one, or else from readers of that reader's results, up to four steps away
---   (attribution read); the fewest steps come first, then the schedule, where
---   what is not scheduled comes last, then the order of the module. A line in a
---   framework file counts as a line, but is NULL here (instruction_sources).
---   Values without any line have no row.
+--   that the compiler adds, takes both from its first scheduled reader that
+--   has one, or else from readers of that reader's results, up to four steps
+--   away (attribution read); the fewest steps come first, then the schedule,
+--   where what is not scheduled comes last, then the order of the module. A
+--   line in a framework file counts as a line, but is NULL here
+--   (instruction_sources). Values without any line have no row.
 -- grain: module content, source locations, value
 -- param run
 -- param program
