@@ -27,8 +27,15 @@ job = json.loads((folder / "job.json").read_text())
 text = (folder / job["source"]).read_text()
 number = len(list(HERE.glob("job-*.json")))
 seen = dict(job, text=text, environment=dict(os.environ), pid=os.getpid())
-(HERE / "new").write_text(json.dumps(seen))
-(HERE / "new").rename(HERE / f"job-{{number}}.json")
+own = HERE / f"new-{{os.getpid()}}"
+own.write_text(json.dumps(seen))
+while True:  # Another may take the number at the same time.
+    try:
+        os.link(own, HERE / f"job-{{number}}.json")
+        break
+    except FileExistsError:
+        number += 1
+own.unlink()
 words = set(re.findall("[a-z]+", text))
 if "crash" in words:
     print("F1126 check failed: no such layout", file=sys.stderr, flush=True)
