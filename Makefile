@@ -68,12 +68,13 @@ fix: $(VENV)/dev  ## Format the code, and mend what ruff can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-check: $(VENV)/dev  ## Lint, format, types, import directions, SQL
+check: $(VENV)/dev  ## Lint, format, types, import directions, SQL, words
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/hlodb query --lint
+	$(BIN)/python -m pytest -q -n auto tests/queries/test_lint.py tests/docs/test_words.py
 
 gold: $(VENV)/dev  ## Renew the expected results of queries and reports; review them with git diff
 	$(BIN)/python -m tests.gold_results
