@@ -105,21 +105,32 @@ lowered AS (
   WHERE l.step <= e.last_step
   GROUP BY p.module_id, p.output_id
 ),
+-- Of modules with late readers alone: instructions of all runs are many.
+late_pairs AS MATERIALIZED (
+  SELECT p.module_id, p.parameter_id, p.output_id, f.output_step
+  FROM pairs AS p
+  JOIN starts AS f USING (module_id, output_id)
+  WHERE p.last_use_step > f.output_step
+),
+scheduled AS MATERIALIZED (
+  SELECT i.module_id, i.instruction_id, i.schedule_step, i.computation_id
+  FROM (SELECT DISTINCT module_id FROM late_pairs) AS l
+  JOIN store.instructions AS i USING (module_id)
+),
 -- Readers of the parameter after the output's allocation is first in use. Of
 -- what runs inside of other computations, such as loops, the order is known.
 late_readers AS MATERIALIZED (
   SELECT DISTINCT
     p.module_id, p.parameter_id, p.output_id, i.instruction_id,
     i.schedule_step, i.computation_id = e.entry_computation_id AS is_entry
-  FROM pairs AS p
-  JOIN starts AS f USING (module_id, output_id)
+  FROM late_pairs AS p
   JOIN allocation_values AS v
     ON v.module_id = p.module_id
     AND v.allocation_id = p.parameter_id
   JOIN store.value_uses AS u
     ON u.module_id = v.module_id
     AND u.value_id = v.value_id
-  JOIN store.instructions AS i
+  JOIN scheduled AS i
     ON i.module_id = u.module_id
     AND i.instruction_id = u.instruction_id
   JOIN (
@@ -127,15 +138,14 @@ late_readers AS MATERIALIZED (
     FROM store.snapshots AS s
   ) AS e
     ON e.module_id = p.module_id
-  WHERE p.last_use_step > f.output_step
-    AND i.schedule_step > f.output_step
+  WHERE i.schedule_step > p.output_step
 ),
--- Operands of these modules alone: else all modules are joined at every step.
+-- Materialised: else all modules are joined at every step.
 links AS MATERIALIZED (
   SELECT o.module_id, o.operand_id, o.instruction_id, i.schedule_step
   FROM (SELECT DISTINCT module_id FROM late_readers) AS l
   JOIN operands AS o USING (module_id)
-  JOIN store.instructions AS i USING (module_id, instruction_id)
+  JOIN scheduled AS i USING (module_id, instruction_id)
 ),
 -- What needs the output, as far as the last of these readers.
 dependents AS (
