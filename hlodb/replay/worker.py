@@ -58,6 +58,7 @@ def _compile(job: dict[str, Any], source: Path, notes: list[str]) -> None:
     devices = _devices(jax, job["topology"], count)
     with mlir.make_ir_context(), ir.Location.unknown():
         module = ir.Module.parse(_stable_hlo(source))
+        _take_tuple_apart(ir, module)
         if job["aliases"] or job["donors"]:
             _restore_aliases(ir, module, job["aliases"], job["donors"])
         for what, name in job["narrow"]:
@@ -167,15 +168,38 @@ def _unknown_flag(message: str, flags: dict[str, str]) -> str | None:
     return named[0] if named else None
 
 
+def _take_tuple_apart(ir: Any, module: Any) -> None:
+    """Return the parts of the tuple that jaxlib 0.4 makes of all outputs, as JAX does.
+
+    It keeps aliases beside the function, by the places of the tuple: they go, too.
+    """
+    main = _main(module)
+    end = _return(main.regions[0].blocks[0])
+    if [str(t)[:6] for t in main.type.results] != ["tuple<"]:
+        return
+    whole = ir.OpResult(end.operands[0]).owner
+    if not whole.name.endswith(".tuple"):
+        return
+    ir.Operation.create(
+        end.name, operands=list(whole.operands), ip=ir.InsertionPoint(end)
+    )
+    end.erase()
+    whole.erase()
+    for name in ("mhlo.input_output_alias", "mhlo.buffer_donor"):
+        if name in module.operation.attributes:
+            del module.operation.attributes[name]
+    if "res_attrs" in main.attributes:
+        del main.attributes["res_attrs"]
+    _renew_function_type(ir, main.operation)
+
+
 def _restore_aliases(
     ir: Any, module: Any, aliases: list[list[int]], donors: list[int]
 ) -> None:
     """Mark the donations of a program, which get lost on the way from HLO to MLIR."""
     main = _main(module)
     marks = _marks(ir, main)
-    # jaxlib 0.4 makes one tuple of all outputs, and keeps aliases beside the function.
-    is_tuple = any(str(one).startswith("tuple<") for one in main.type.results)
-    for output, parameter in [] if is_tuple else aliases:
+    for output, parameter in aliases:
         marks[parameter][_ALIAS] = _number(ir, output)
     for parameter in donors:
         marks[parameter][_DONOR] = ir.BoolAttr.get(True)
@@ -211,8 +235,6 @@ def _donate(ir: Any, module: Any, wanted: list[int] | str, partitions: int) -> s
         else:
             marks[number][_ALIAS] = _number(ir, place)
     _set_marks(ir, main, marks)
-    if not donated and any(one.startswith("tuple<") for one in outputs):
-        return "nothing donated: this release makes one tuple of all outputs"
     if not donated:
         return "nothing donated: no free parameter has the type of a free output"
     return f"donated {_listed('parameter', donated)}"
