@@ -342,6 +342,8 @@ def _chunks(chunks: Sequence[Row], top: int) -> list[Block]:
 def _without_dump(row: Row, overview: Overview) -> str:
     if not row["has_failed"] or row["form"] == "killed":
         return ""
+    if row["allocator"] == "PyTorch":
+        return _OF_PYTORCH
     if not overview.has_programs:
         return _NO_DUMP
     if row["program"] is not None:
@@ -351,6 +353,10 @@ def _without_dump(row: Row, overview: Overview) -> str:
     return "Nothing in the message says which program of the dump it was."
 
 
+_OF_PYTORCH = (
+    "This is a message of PyTorch about its own allocator, none of XLA's: no dump of"
+    " XLA tells more. torch.cuda.memory_summary() lists what PyTorch holds."
+)
 _NO_DUMP = (
     "Without a dump of the program there is no more to say: compile it with"
     " XLA_FLAGS=--xla_dump_to=DIR, which needs no device memory, and pass DIR, too."

@@ -24,6 +24,11 @@ _OTHER_BLOCK = re.compile(
     re.MULTILINE,
 )
 
+# XLA's messages print an instruction with what it calls, which has no name then:
+# `%fusion.1 = … calls=`, `(p: f32[8]) -> f32[8] {`, instructions, `}, metadata={…}`.
+_CALLED = re.compile(r"^[ \t]*+\([^\n]*+\n(?:(?!\})[^\n]*+\n)*+(?=\})", re.MULTILINE)
+_CALLED_HEAD = re.compile(r"[ \t]*\([^\n]*\) -> [^\n]*\{[ \t]*\r?\n")
+
 
 class ParsedLog(NamedTuple):
     """What stands in a log beside its frames; `is_empty` where there is nothing."""
@@ -38,7 +43,8 @@ def parse_log(path: str, text: str, cache: BlockCache[Any]) -> ParsedLog:
     """Read a log; the files that it frames are files of their own, see units."""
     framed = split_frames(text)
     oom = parse_oom_log(framed.rest)
-    rest = _OTHER_BLOCK.sub("", _without(framed.rest, oom.lines))
+    rest = _without(_CALLED.sub(_emptied, framed.rest), oom.lines)
+    rest = _OTHER_BLOCK.sub("", rest)
     hlo = parse_hlo(rest, cache)
     evidence = [
         row
@@ -51,6 +57,12 @@ def parse_log(path: str, text: str, cache: BlockCache[Any]) -> ParsedLog:
     rejects += [fault for row in evidence for fault in _drop_impossible(row)]
     found = hlo.modules or hlo.rejects or evidence or framed.frames
     return ParsedLog(hlo, evidence, rejects, not found)
+
+
+def _emptied(called: re.Match[str]) -> str:
+    """Return empty lines for a computation without a name; others stay."""
+    text = called[0]
+    return "\n" * text.count("\n") if _CALLED_HEAD.match(text) else text
 
 
 def _drop_impossible(evidence: Evidence) -> Iterator[Reject]:

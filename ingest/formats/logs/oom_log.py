@@ -80,6 +80,9 @@ _ADJOINING = 12
 _CLOSE = 3
 """The rest of a message may stand so many other lines further on."""
 
+_BACKED_OFF = (0.88, 0.92)
+"""An allocator that cannot extend its pool asks again for this share of a request."""
+
 _EXCESS = {"used_bytes", "capacity_bytes", "excess_bytes"}
 """Sizes that a message says in two sentences."""
 
@@ -145,6 +148,7 @@ class OomReading:
     before_field: OomBuffer | None = None
     state: _State | None = None
     in_state: bool = False
+    asked: int | None = None
 
     def reject(self, code: str, message: str) -> None:
         """Record once of a report that it is not whole."""
@@ -181,6 +185,10 @@ class OomReading:
     def take_found(self, found: Found) -> None:
         """Add what a message says, to a report that says the same, or to a new one."""
         report = self._same(found)
+        is_backed_off = report is not None and self._is_backed_off(found)
+        self.asked = found.sizes.get("requested_bytes")
+        if is_backed_off:
+            return
         if report is None:
             report = self.begin(found.form, found.space_name)
             report.sizes.update(found.sizes)
@@ -223,11 +231,25 @@ class OomReading:
         if asked is None and again is None:
             is_same = last.texts.get("operation") == found.texts.get("operation")
             return last if is_same and self.gap <= _ADJOINING else None
+        operation = found.texts.get("operation")
+        is_new = operation is not None and last.texts.get("operation") != operation
+        if asked is not None and again is None:
+            # A library says that it failed after what the allocator said.
+            return last if is_new and "operation" not in last.texts else None
         if asked is None or again is None:
+            return None
+        if is_new and last.form == "allocation" and last.chunks:
             return None
         # Three digits are printed of one, all of the other.
         is_same = abs(asked - again) * 100 <= max(asked, 100)
-        return last if is_same else None
+        return last if is_same or self._is_backed_off(found) else None
+
+    def _is_backed_off(self, found: Found) -> bool:
+        """Return whether a request is the last one again, with less."""
+        again = found.sizes.get("requested_bytes")
+        if not self.asked or again is None or self.gap > _ADJOINING:
+            return False
+        return _BACKED_OFF[0] <= again / self.asked <= _BACKED_OFF[1]
 
     def _take_state(self, report: OomReport) -> None:
         """Add the state of the allocator that stands just before a request."""

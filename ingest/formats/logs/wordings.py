@@ -343,12 +343,26 @@ WORDINGS: tuple[Wording, ...] = (
         "allocation_warning",
         "not a failure",
         rf"{_ALLOCATOR}[Oo]ut of memory trying to allocate (?P<requested_bytes>U)"
-        r" with freed_by_count=N\.? ?The caller indicates that this is not a failure",
+        r"(?: from the (?:lower|upper) end)? with freed_by_count=N\.? ?The caller"
+        r" indicates that this is not a failure",
         "Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.25GiB with"
         " freed_by_count=0. The caller indicates that this is not a failure, but this"
         " may mean that there could be performance gains if more memory were"
         " available.",
         f"{_XLA} tsl/framework/bfc_allocator.cc",
+    ),
+    Wording(
+        "allocation",
+        "resource_exhausted: out of memory",
+        r"(?:(?:Could not get config for HLO: (?P<buffer_label>.{1,4000}?)"
+        r"|^\}.{0,4000}?)\. Status: |EXECUTION FAILED: )RESOURCE_EXHAUSTED: Out of"
+        r" memory while trying to allocate (?P<requested_bytes>U)"
+        r"(?: with allocator (?P<allocator_name>[\w.\-]{1,80}))?",
+        "Could not get config for HLO: %fusion.1 = f32[64,256] fusion(%x.1). Status:"
+        " RESOURCE_EXHAUSTED: Out of memory while trying to allocate 2.02GiB with"
+        " allocator GPU_0_bfc on device 0.",
+        f"{_XLA} backends/autotuner/config_assigner.cc",
+        {"operation": "buffers to tune a kernel"},
     ),
     Wording(
         "allocation",
@@ -457,8 +471,8 @@ WORDINGS: tuple[Wording, ...] = (
     Wording(
         "allocation",
         "failed to allocate",
-        r"[Ff]ailed to allocate (?P<requested_bytes>U) \((?P<requested_exact>N) bytes\)"
-        r"(?: from device)?",
+        r"[Ff]ailed to allocate (?:device memory of )?(?P<requested_bytes>U)"
+        r" \((?P<requested_exact>N) bytes\)(?: from device)?",
         "failed to allocate 2.12G (2282521344 bytes) from device:"
         " CUDA_ERROR_OUT_OF_MEMORY: out of memory",
         f"{_XLA} stream_executor/cuda/cuda_executor.cc",
@@ -569,7 +583,9 @@ WORDINGS: tuple[Wording, ...] = (
         "killed",
         "memory on the node",
         r"[Mm]emory on the node\b.{1,400}? was (?P<in_use_bytes>U)"
-        r" / (?P<limit_bytes>U)",
+        r" / (?P<limit_bytes>U)"
+        r"(?: \([0-9.]{1,9}\), which exceeds the memory usage threshold of"
+        r" [0-9.]{1,9})?",
         "Memory on the node (IP: 10.0.0.1, ID: ab12) where the task (actor ID: cd34,"
         " memory used=41.50GB) was running was 60.75GB / 62.50GB (0.972), which"
         " exceeds the memory usage threshold of 0.95.",
@@ -647,10 +663,14 @@ WORDINGS: tuple[Wording, ...] = (
     ),
     Wording(
         "allocation",
-        "allocation failed",
-        r"\b(?P<operation>(?:cu|hip|roc)[A-Za-z]{2,20}) allocation failed",
+        "alloc",
+        r"(?:\b(?=\w{4,24} allocation failed)"
+        r"|[Uu]nable to allocate (?=.{0,8}workspace))"
+        r"(?P<operation>(?:cu|hip|roc)[A-Za-z]{2,20}(?= allocation failed)"
+        r"|(?:device |host )?workspace for \w{1,80})",
         "RESOURCE_EXHAUSTED: cuSolver allocation failed",
-        f"{_XLA} stream_executor/cuda/cuda_solver_context.cc",
+        f"{_XLA} stream_executor/cuda/cuda_solver_context.cc, jax"
+        " jaxlib/gpu/solver_kernels_ffi.cc",
     ),
     # --- Failures that look like it --------------------------------------------------
     Wording(
