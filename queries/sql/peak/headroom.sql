@@ -3,14 +3,15 @@
 --   which would run out of memory?
 -- definition: Headroom is the limit times (1 - slop), minus reserved_bytes.
 --   status: oom if it is negative or if the compiler refused the program
---   (refused_modules), warn if it is less than warn_ratio of the limit, else
---   ok; unknown without a limit, and instead of ok or warn where places of the
---   buffer assignment could not be read. memory_limits says where limits come
---   from: that of a TPU is what its compiler fills, not the published memory.
---   The other memory spaces of a GPU share its main memory. Programs compiled
---   for the host (platform cpu) have no limit. reserved_bytes is the buffer
---   assignment: the program's code, arrays that live between its runs, and
---   other programs come on top.
+--   (refused_modules), warn if it is less than warn_ratio of the limit, or if
+--   the program needs more than the 75 % of a GPU that JAX uses by default and
+--   only the dump states the limit, else ok; unknown without a limit, and
+--   instead of ok or warn where places of the buffer assignment could not be
+--   read. memory_limits says where limits come from: that of a TPU is what its
+--   compiler fills, not the published memory. The other memory spaces of a GPU
+--   share its main memory. Programs compiled for the host (platform cpu) have
+--   no limit. reserved_bytes is the buffer assignment: the program's code,
+--   arrays that live between its runs, and other programs come on top.
 -- grain: module occurrence, memory space
 -- leading: program, space_name, status, headroom_bytes, headroom_ratio,
 --   reserved_bytes, usable_bytes, limit_from
@@ -79,7 +80,11 @@ judged AS (
     m.*,
     nullif(concat_ws('; ', t.caveat, CASE WHEN p.module_id IS NOT NULL
       THEN 'what could not be read of the buffer assignment is not included'
-    END), '') AS caveat,
+    END, CASE WHEN l.limit_from = 'dump' AND m.reserved_bytes > 0.75
+      * l.limit_bytes THEN 'JAX uses 75 % of a GPU unless '
+      || 'XLA_PYTHON_CLIENT_MEM_FRACTION says otherwise' END), '') AS caveat,
+    l.limit_from = 'dump' AND m.reserved_bytes > 0.75 * l.limit_bytes
+      AS is_beyond_share,
     p.module_id IS NOT NULL AS is_cut, l.limit_bytes AS space_bytes,
     l.limit_from, l.nominal_bytes, l.device,
     CAST(floor(l.limit_bytes * (1 - $slop)) AS BIGINT) AS usable_bytes,
@@ -123,6 +128,7 @@ SELECT
     WHEN u.usable_bytes IS NULL THEN 'unknown'
     WHEN u.reserved_bytes > u.usable_bytes THEN 'oom'
     WHEN u.is_cut THEN 'unknown'
+    WHEN u.is_beyond_share THEN 'warn'
     WHEN u.usable_bytes - u.reserved_bytes < $warn_ratio * u.space_bytes
       THEN 'warn'
     ELSE 'ok'

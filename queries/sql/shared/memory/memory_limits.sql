@@ -2,12 +2,13 @@
 -- question: How many bytes of a memory space may a program use, and who says
 --   so?
 -- definition: The first of these that is known. parameter: limit_bytes, of
---   color 0 unless color is set. log: the capacity of HBM that a report of
---   running out of memory names, in a log of the same run. settings: the first
---   of limit_devices that fits device and memory space. dump: the device's
---   memory, as GPU dumps record it. chip: the part of the memory that libtpu
---   fills (device_memory). Log, dump and chip are about color 0 of programs
---   that are not compiled for the host (platform cpu).
+--   color 0 unless color is set. log: the capacity of HBM, or the limit of
+--   XLA's allocator on a GPU, that a report of running out of memory names, in
+--   a log of the same run. settings: the first of limit_devices that fits
+--   device and memory space. dump: the device's memory, as GPU dumps record
+--   it. chip: the part of the memory that libtpu fills (device_memory). Log,
+--   dump and chip are about color 0 of programs that are not compiled for the
+--   host (platform cpu).
 -- grain: run, platform, memory space
 -- param color
 -- param limit_bytes BIGINT = NULL from 0 to 1000000000000000000: Memory of the
@@ -36,10 +37,19 @@ WITH spaces AS (
     OR list_contains($run_ids, m.run_id)
 ),
 logged AS (
-  SELECT o.run_id, min(o.capacity_bytes) AS bytes
+  SELECT
+    o.run_id,
+    min(
+      CASE WHEN o.form = 'allocation' THEN o.limit_bytes
+        ELSE o.capacity_bytes END
+    ) AS bytes
   FROM oom_reports AS o
-  WHERE o.form = 'program_memory'
-    AND lower(o.space_name) = 'hbm'
+  WHERE (o.form = 'program_memory' AND lower(o.space_name) = 'hbm')
+    -- That of cudaMallocAsync is no limit: it gives more.
+    OR (
+      o.form = 'allocation'
+      AND regexp_matches(o.allocator_name, '^GPU_[0-9]+_bfc$')
+    )
   GROUP BY o.run_id
 ),
 configured AS (

@@ -1,7 +1,8 @@
 -- title: Memory outside the buffer assignment
 -- question: Which instructions take memory at run time that no dump states?
 -- definition: Instructions to which a rule of run_time_rules applies, by the
---   kind of a custom fusion or the target of a custom call.
+--   kind of a custom fusion or the target of a custom call; Fourier transforms
+--   on GPUs only.
 -- grain: module content
 -- column module_id
 -- column run_time_count BIGINT count neutral: Number of such instructions.
@@ -16,6 +17,16 @@ WITH called AS (
   FROM instructions AS i
   WHERE i.opcode = 'custom-call'
     OR (i.opcode = 'fusion' AND i.fusion_kind = 'kCustom')
+  UNION ALL
+  SELECT i.module_id, i.opcode, i.opcode
+  FROM instructions AS i
+  WHERE i.opcode = 'fft'
+    -- Only XLA's compilers for GPUs write it.
+    AND i.module_id IN (
+      SELECT g.module_id
+      FROM instructions AS g
+      WHERE contains(g.backend_config, '"operation_queue_id"')
+    )
 ),
 counted AS (
   SELECT c.module_id, c.target, count(*) AS target_count
