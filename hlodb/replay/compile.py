@@ -126,6 +126,8 @@ def _compile(
         source = f"program.{program.form}"
         (job / source).write_bytes(program.data)
         asked = _job(program, edit, topology, source, bounds)
+        if program.gpu is not None and topology is None:
+            (job / _TARGET).write_text(program.gpu, "utf-8")
         (job / "job.json").write_text(json.dumps(asked), "utf-8")
         command = [str(interpreter.path), "-I", str(WORKER), str(job)]
         environment = _environment(program, topology)
@@ -160,6 +162,7 @@ def _job(
         "replicas": program.replicas,
         "partitions": program.partitions,
         "topology": topology,
+        "target": _TARGET if topology is None and program.gpu is not None else None,
         "build_options": dict(program.build_options),
         "flags": {**program.flags, **edit.flags},
         "required_flags": list(edit.flags),
@@ -176,8 +179,18 @@ def _job(
 _DUMP = "dump"
 """Where XLA dumps, below the folder of the job: its flags cannot hold a space."""
 
-_FOREIGN = re.compile(r"XLA_FLAGS|LIBTPU_INIT_ARGS|JAX_.*|PYTHON.*|TPU_.*")
+_TARGET = "gpu_target_config.pbtxt"
+"""What the compiler has to know of a GPU, beside the job."""
+
+_FOREIGN = re.compile(r"XLA_.*|LIBTPU_INIT_ARGS|JAX_.*|PYTHON.*|TPU_.*")
 """Variables that would change what is compiled."""
+
+_FOR_A_GPU = {
+    "JAX_PLATFORMS": "cuda,cpu",
+    "JAX_SKIP_CUDA_CONSTRAINTS_CHECK": "1",
+    "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+}
+"""A driver is not needed; where there is one, memory is left to others."""
 
 _WITHOUT_A_TPU = {
     "TPU_SKIP_MDS_QUERY": "1",
@@ -190,11 +203,15 @@ _WITHOUT_A_TPU = {
 def _environment(program: Program, topology: str | None) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not _FOREIGN.fullmatch(k)}
     flags = [f"--xla_dump_to={_DUMP}", *program.dump_flags]
-    if topology is None:
+    if topology is None and program.gpu is None:
         count = program.replicas * program.partitions
         flags.append(f"--xla_force_host_platform_device_count={count}")
     given = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": " ".join(flags)}
-    return kept | given | (_WITHOUT_A_TPU if topology else {})
+    if topology is not None:
+        given |= _WITHOUT_A_TPU
+    elif program.gpu is not None:
+        given |= _FOR_A_GPU
+    return kept | given
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

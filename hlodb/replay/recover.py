@@ -61,7 +61,8 @@ class Program:
     `place` is where its new dump goes below that of the run. `aliases` are pairs
     (output, parameter); `donors` are parameters whose buffer XLA may use. `flags` are
     those that were not at their default. `topology` is the slice of TPUs as JAX names
-    it, `v5e:2x2`; None for a CPU, empty where the dump of a TPU names none.
+    it, `v5e:2x2`; None for a CPU, empty where the dump of a TPU names none. `gpu` is
+    the GpuTargetConfigProto of a GPU as text, None for other devices.
     `dump_flags` ask XLA for the forms that the dump has. `notes` say what may make the
     replay inexact.
     """
@@ -77,6 +78,7 @@ class Program:
     aliases: tuple[tuple[int, int], ...] = ()
     donors: tuple[int, ...] = ()
     topology: str | None = None
+    gpu: str | None = None
     dump_flags: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -97,6 +99,7 @@ class _Found:
     compile_options: str = ""
     debug_options: str = ""
     target: str = ""
+    gpu_target: str = ""
     platform: str = ""
     kinds: set[str] = field(default_factory=set)
     stages: set[str] = field(default_factory=set)
@@ -160,6 +163,8 @@ def _note(
         one.debug_options = _text(file.data)
     elif what.kind == "target_arguments":
         one.target = _text(file.data)
+    elif what.kind == "gpu_target_config":
+        one.gpu_target = _text(file.data)
 
 
 def _join_inputs(
@@ -211,8 +216,12 @@ def _program(
             " which a compilation cache does not keep",
         )
     is_tpu = bool(one.target or key.cl)
-    if not is_tpu and one.platform not in ("", "cpu"):
-        reason = f"it was compiled for {one.platform}, which needs the device"
+    is_gpu = not is_tpu and one.platform not in ("", "cpu")
+    if is_gpu and parse_target("gpu_target_config", one.gpu_target).platform != "gpu":
+        reason = (
+            f"it was compiled for {one.platform}, and the dump has no"
+            " gpu_target_config.pbtxt of an NVIDIA GPU, which replaces the device"
+        )
         return Unrecoverable(key, _place(key, places), reason)
     topology = _topology(one.target) if is_tpu else None
     header = _header(one.sources)
@@ -228,7 +237,7 @@ def _program(
             return Unrecoverable(key, _place(key, places), reason)
         data = module
     is_whole = form != "mlir"
-    flags, left_out = _flags(one, is_tpu)
+    flags, left_out = _flags(one, "tpu" if is_tpu else "gpu" if is_gpu else "cpu")
     notes += [f"flag {name} names a file and is left out" for name in left_out]
     partitions = _count(one.sources, header, options, "partitions")
     build = {
@@ -249,6 +258,7 @@ def _program(
         aliases=_aliases(header) if is_whole else (),
         donors=_donors(header) if is_whole else (),
         topology=topology,
+        gpu=one.gpu_target if is_gpu else None,
         dump_flags=tuple(_dump_flags(one)),
         notes=tuple(notes),
     )
@@ -417,23 +427,28 @@ _BY_JAX = frozenset(
         "xla_cpu_enable_fast_min_max",
         "xla_detailed_logging",
         "xla_force_host_platform_device_count",
+        "xla_gpu_cuda_data_dir",
     )
 )
 """What JAX sets itself, or replay by the number of devices."""
 
-_OTHERS = {True: ("xla_gpu_", "xla_cpu_"), False: ("xla_gpu_", "xla_tpu_")}
-"""Beginnings of flags of other backends: for a TPU, else for a CPU."""
+_OTHERS = {
+    "tpu": ("xla_gpu_", "xla_cpu_"),
+    "gpu": ("xla_cpu_", "xla_tpu_"),
+    "cpu": ("xla_gpu_", "xla_tpu_"),
+}
+"""Beginnings of flags of other backends than that of a program."""
 
 
 def _names_file(name: str, value: str) -> bool:
     return "/" in value or _FILE_FLAG.search(name) is not None
 
 
-def _flags(one: _Found, is_tpu: bool) -> tuple[dict[str, str], list[str]]:
+def _flags(one: _Found, platform: str) -> tuple[dict[str, str], list[str]]:
     """Return the flags that are not at their default, and names of those left out."""
     kept, left_out = {}, []
     for name, value in parse_flags("debug_options", one.debug_options).flags:
-        if name in _BY_JAX or "dump" in name or name.startswith(_OTHERS[is_tpu]):
+        if name in _BY_JAX or "dump" in name or name.startswith(_OTHERS[platform]):
             continue
         if _names_file(name, value):
             left_out.append(name)

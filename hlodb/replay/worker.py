@@ -55,10 +55,12 @@ def _compile(job: dict[str, Any], source: Path, notes: list[str]) -> None:
     from jax._src.lib.mlir import ir
 
     count = job["replicas"] * job["partitions"]
-    devices = _devices(jax, job["topology"], count)
+    target = source.with_name(job["target"]).read_text() if job["target"] else None
+    devices = _devices(jax, job["topology"], target, count, notes)
     with mlir.make_ir_context(), ir.Location.unknown():
         module = ir.Module.parse(_stable_hlo(source))
         _take_tuple_apart(ir, module)
+        _drop_empty_tilings(module)
         if job["aliases"] or job["donors"]:
             _restore_aliases(ir, module, job["aliases"], job["donors"])
         for what, name in job["narrow"]:
@@ -93,18 +95,44 @@ def _compile(job: dict[str, Any], source: Path, notes: list[str]) -> None:
                 notes.append(f"this compiler has no flag {unknown}")
 
 
-def _devices(jax: Any, topology: str | None, count: int) -> list[Any]:
-    if topology is None:
+def _devices(
+    jax: Any, topology: str | None, target: str | None, count: int, notes: list[str]
+) -> list[Any]:
+    from jax.experimental import topologies
+
+    if target is not None:
+        found = _gpus(jax, topologies, target, count, notes)
+    elif topology is None:
         found = jax.devices("cpu")
     else:
-        from jax.experimental import topologies
-
         found = topologies.get_topology_desc(
             platform="tpu", topology_name=topology
         ).devices
     if len(found) < count:
         raise ValueError(f"the program needs {count} devices, there are {len(found)}")
     return list(found[:count])
+
+
+def _gpus(
+    jax: Any, topologies: Any, target: str, count: int, notes: list[str]
+) -> list[Any]:
+    """Return this machine's GPUs if they are of the dump's kind, else made-up ones.
+
+    Only with a GPU can the compiler choose kernels by running them.
+    """
+    found: list[Any] = []
+    with suppress(RuntimeError):
+        found = jax.devices("cuda")
+    if len(found) >= count and f'"{found[0].device_kind}"' in target:
+        return found
+    notes.append("compiled without the GPU: its kernels are not tuned")
+    described = topologies.get_topology_desc(
+        platform="cuda",
+        topology_name="",
+        target_config=target,
+        topology=f"1x{count}x1",
+    )
+    return list(described.devices)
 
 
 def _module(*names: str) -> Any:
@@ -128,6 +156,17 @@ def _stable_hlo(source: Path) -> Any:
         data = module.as_serialized_hlo_module_proto()
     convert = extension.mlir.xla_computation_to_mlir_module
     return convert(hlo.XlaComputation(data))
+
+
+def _drop_empty_tilings(module: Any) -> None:
+    """Drop tilings that say nothing, which plugins of the same release may not know.
+
+    jaxlib converts HLO with them, and a plugin takes StableHLO of an earlier version.
+    """
+    name = "result_tilings"
+    for operation in list(_operations(module.operation)):
+        if name in operation.attributes and not any(operation.attributes[name]):
+            del operation.attributes[name]
 
 
 def _set_build_options(build: Any, job: dict[str, Any]) -> None:

@@ -99,6 +99,7 @@ def test_the_users_flags_do_not_reach_the_compiler(
         "replicas": 2,
         "partitions": 3,
         "topology": None,
+        "target": None,
         "build_options": {"use_shardy_partitioner": True},
         "flags": {"xla_a": "1", "xla_b": "3", "xla_c": "4"},
         "required_flags": ["xla_b", "xla_c"],
@@ -125,3 +126,19 @@ def test_a_slice_of_tpus_is_asked_for(python: Path, tmp_path: Path) -> None:
     assert not any(one.error for one in compile_all([unknown], interpreter, edit, out))
     assert [job["topology"] for job in jobs(python)] == ["v5e:2x2", "v6e:2x2"]
     assert "TPU_SKIP_MDS_QUERY" in jobs(python)[0]["environment"]
+
+
+def test_a_gpu_is_described_to_the_compiler(python: Path, tmp_path: Path) -> None:
+    """The interpreter may use the GPU of the machine, but needs none."""
+    gpu = Program(Key("", "", 0, "f", ""), "a", "txt", b"", gpu="platform_name: 'CUDA'")
+    interpreter, out = Interpreter(python, {}), tmp_path / "out"
+    [done] = compile_all([gpu], interpreter, UNCHANGED, out)
+    assert not done.error
+    edit, other = Edit(topology="v6e:2x2"), tmp_path / "other"
+    assert not any(one.error for one in compile_all([gpu], interpreter, edit, other))
+    here, elsewhere = jobs(python)
+    assert here["target"] == "gpu_target_config.pbtxt"
+    assert here["environment"]["JAX_PLATFORMS"] == "cuda,cpu"
+    assert "device_count" not in here["environment"]["XLA_FLAGS"]
+    assert elsewhere["target"] is None
+    assert elsewhere["environment"]["JAX_PLATFORMS"] == "cpu"

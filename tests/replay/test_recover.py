@@ -209,10 +209,25 @@ def test_what_is_compiled_already_cannot_be_compiled_again(tmp_path: Path) -> No
     )
 
 
-def test_gpus_are_refused() -> None:
+def test_a_gpu_is_what_its_dump_says_of_it() -> None:
     programs, lost = recovered(DATA / "gpu" / "jaxlib-0.10.2.tar.xz")
-    reason = "it was compiled for sm_9.0a, which needs the device"
-    keys = [Key("", "", 1, "jit_step", ""), Key("", "", 665, "jit_ring", "")]
+    assert lost == []
+    assert [one.key.name for one in programs] == ["jit_step", "jit_ring"]
+    assert [one.partitions for one in programs] == [1, 8]
+    step = programs[0]
+    assert (step.form, step.topology) == ("txt", None)
+    assert step.gpu is not None and "device_memory_size: 84942979072" in step.gpu
+    assert step.flags["xla_gpu_autotune_level"] == "0"
+    assert not any(name.startswith("xla_cpu_") for name in step.flags)
+
+
+def test_gpus_that_are_not_described_are_refused() -> None:
+    programs, lost = recovered(DATA / "gpu" / "jaxlib-0.5.3.tar.xz")
+    reason = (
+        "it was compiled for sm_9.0, and the dump has no gpu_target_config.pbtxt of an"
+        " NVIDIA GPU, which replaces the device"
+    )
+    keys = [Key("", "", 1, "jit_step", ""), Key("", "", 5, "jit_ring", "")]
     assert programs == []
     assert lost == [
         Unrecoverable(key, f"module_{key.number:04d}.{key.name}", reason)

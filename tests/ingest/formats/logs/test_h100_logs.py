@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hlodb.ingest.formats.hlo_text.module import InstructionCache
+from hlodb.ingest.formats.hlo_text.blocks import InstructionCache
 from hlodb.ingest.formats.logs.log_text import parse_log
 from hlodb.ingest.formats.logs.oom_log import parse_oom_log
 from hlodb.ingest.formats.logs.oom_report import OomReport
