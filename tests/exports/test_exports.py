@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections import Counter
 from pathlib import Path
@@ -14,6 +15,7 @@ from hlodb.cli import main
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.renewal import renew_macros
 from tests.conftest import DATA, Made
+from tests.exports.pprof_profile import read_profile
 
 PROGRAM = "jit_cg"
 
@@ -78,6 +80,30 @@ def test_stacks_add_up_to_the_peak(
     lines = exported(db, "folded", tmp_path).splitlines()
     assert sum(int(line.rpartition(" ")[2]) for line in lines) == profile["endValue"]
     assert {line.partition(";")[0] for line in lines} == {profile["name"]}
+
+
+def test_a_profile_adds_up_to_the_peak_and_to_its_source_lines(
+    db: Path, space: dict[str, Any], tmp_path: Path
+) -> None:
+    file = tmp_path / "peak.pb.gz"
+    words = ["export", PROGRAM, "--to", "pprof", "--db", str(db), "-o", str(file)]
+    assert main(words) == 0
+    profile = read_profile(gzip.decompress(file.read_bytes()))
+    assert profile.sample_types == [("host", "bytes")]
+    assert profile.default_sample_type == "host"
+    assert sum(size for _, (size,) in profile.samples) == space["live_peak_bytes"]
+    lines: Counter[tuple[str, int]] = Counter()
+    for stack, (size,) in profile.samples:
+        for place in {(file, line) for _, file, line in stack if file}:
+            lines[place] += size
+    with hlodb.open(db) as warehouse:
+        rows = warehouse.query("peak_by_source_line", program=PROGRAM).dicts()
+    assert lines == {
+        (row["source_file"], row["source_line"]): row["owned_bytes"]
+        for row in rows
+        if row["source_file"]
+    }
+    assert lines
 
 
 def test_a_program_that_is_not_there(

@@ -1,0 +1,91 @@
+"""Exports in the readers of the viewers that they are made for."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import hlodb
+from hlodb.cli import main
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.queries.renewal import renew_macros
+from tests.conftest import REPOSITORY, Made
+
+PROGRAM = "jit_cnn"
+VENV = REPOSITORY / ".venv"
+PPROF = shutil.which("pprof") or VENV / "pprof"
+SPEEDSCOPE = VENV / "speedscope" / "node_modules" / "speedscope" / "dist" / "release"
+
+
+def exported(db: Path, form: str, folder: Path) -> Path:
+    """Return the file of a program with three memory spaces."""
+    file = folder / form
+    words = ["export", PROGRAM, "--to", form, "--db", str(db), "-o", str(file)]
+    assert main(words) == 0
+    return file
+
+
+@pytest.fixture(scope="module")
+def db(made: Made) -> Path:
+    def make(path: Path) -> None:
+        dump = str(REPOSITORY / "examples" / "dumps" / "tpu")
+        ingest([dump], path, jobs=1, prepare=renew_macros)
+
+    return made("exports_tpu", make)
+
+
+@pytest.fixture(scope="module")
+def peaks(db: Path) -> dict[str, int]:
+    with hlodb.open(db) as warehouse:
+        rows = warehouse.query("peak_by_space", program=PROGRAM).dicts()
+    return {row["space_name"]: row["live_peak_bytes"] for row in rows}
+
+
+@pytest.mark.oracle
+def test_pprof_shows_the_peak_of_each_space_and_its_lines(
+    db: Path, peaks: dict[str, int], tmp_path: Path
+) -> None:
+    if not Path(PPROF).exists():
+        pytest.skip("pprof is not there: make oracle")
+    profile = exported(db, "pprof", tmp_path)
+    with hlodb.open(db) as warehouse:
+        rows = warehouse.query("peak_by_source_line", program=PROGRAM).dicts()
+    for space, peak in peaks.items():
+        options = [
+            "-top",
+            "-lines",
+            "-unit=B",
+            "-nodefraction=0",
+            f"-sample_index={space}",
+        ]
+        shown = subprocess.run(
+            [PPROF, *options, profile], capture_output=True, text=True, check=True
+        ).stdout
+        total = re.search(r"of (\d+)B total", shown)
+        assert total and int(total[1]) == peak
+        lines = re.findall(r"(\d+)B +\S+%  \S+ (/\S+):(\d+)$", shown, re.MULTILINE)
+        assert {(file, int(line)): int(size) for size, file, line in lines} == {
+            (row["source_file"], row["source_line"]): row["owned_bytes"]
+            for row in rows
+            if row["space_name"] == space and row["source_file"]
+        }
+
+
+@pytest.mark.oracle
+def test_speedscope_accepts_the_file_by_its_own_schema(
+    db: Path, peaks: dict[str, int], tmp_path: Path
+) -> None:
+    schema = SPEEDSCOPE / "file-format-schema.json"
+    if not schema.exists():
+        pytest.skip("speedscope is not there: make oracle")
+    found = json.loads(exported(db, "speedscope", tmp_path).read_text())
+    jsonschema.validate(found, json.loads(schema.read_text()))
+    assert {p["name"]: sum(p["weights"]) for p in found["profiles"]} == {
+        f"{PROGRAM}: {space}": peak for space, peak in peaks.items()
+    }
