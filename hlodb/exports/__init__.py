@@ -1,1 +1,1 @@
-"""Programs in the formats of other viewers: rows of queries, and nothing computed."""
+"""Programs in the formats of other viewers, and of a solver: rows of queries."""

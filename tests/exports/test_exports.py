@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 import hlodb
@@ -18,6 +19,56 @@ from tests.conftest import DATA, Made
 from tests.exports.pprof_profile import read_profile
 
 PROGRAM = "jit_cg"
+
+_WHOLE = {"type": "integer", "minimum": 0}
+_TEXT = {"type": "string", "minLength": 1}
+_EVENTS: dict[str, dict[str, Any]] = {
+    "M": {"name": {"const": "process_name"}, "pid": _WHOLE},
+    "C": {"name": _TEXT, "pid": _WHOLE, "ts": _WHOLE},
+    "b": {
+        "cat": _TEXT,
+        "id": _WHOLE,
+        "name": _TEXT,
+        "pid": _WHOLE,
+        "tid": _WHOLE,
+        "ts": _WHOLE,
+    },
+}
+_EVENTS["e"] = _EVENTS["b"]
+_ARGS = {
+    "M": {"type": "object", "required": ["name"]},
+    "C": {"type": "object", "additionalProperties": _WHOLE, "minProperties": 1},
+    "b": {"type": "object"},
+}
+TRACE_SCHEMA = {
+    "type": "object",
+    "required": ["traceEvents"],
+    "properties": {
+        "displayTimeUnit": {"enum": ["ms", "ns"]},
+        "otherData": {"type": "object"},
+        "traceEvents": {
+            "type": "array",
+            "items": {
+                "oneOf": [
+                    {
+                        "type": "object",
+                        "required": ["ph", *fields, *(["args"] if ph in _ARGS else [])],
+                        "properties": {
+                            "ph": {"const": ph},
+                            **fields,
+                            "args": _ARGS.get(ph, {}),
+                        },
+                        "additionalProperties": False,
+                    }
+                    for ph, fields in _EVENTS.items()
+                ]
+            },
+        },
+    },
+    "additionalProperties": False,
+}
+"""The phases that are written of the Trace Event Format: metadata, counters and the
+beginnings and ends of asynchronous slices."""
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +97,9 @@ def exported(db: Path, form: str, folder: Path) -> str:
 def test_a_trace_has_the_curve_and_every_value(
     db: Path, space: dict[str, Any], tmp_path: Path
 ) -> None:
-    events = json.loads(exported(db, "perfetto", tmp_path))["traceEvents"]
+    found = json.loads(exported(db, "perfetto", tmp_path))
+    jsonschema.validate(found, TRACE_SCHEMA)
+    events = found["traceEvents"]
     kinds = Counter(event["ph"] for event in events)
     counters = [event for event in events if event["ph"] == "C"]
     most = max(counters, key=lambda event: event["args"]["bytes"])

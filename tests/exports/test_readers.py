@@ -13,9 +13,7 @@ import pytest
 
 import hlodb
 from hlodb.cli import main
-from hlodb.ingest.pipeline.ingest import ingest
-from hlodb.queries.renewal import renew_macros
-from tests.conftest import REPOSITORY, Made
+from tests.conftest import REPOSITORY
 
 PROGRAM = "jit_cnn"
 VENV = REPOSITORY / ".venv"
@@ -32,29 +30,20 @@ def exported(db: Path, form: str, folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def db(made: Made) -> Path:
-    def make(path: Path) -> None:
-        dump = str(REPOSITORY / "examples" / "dumps" / "tpu")
-        ingest([dump], path, jobs=1, prepare=renew_macros)
-
-    return made("exports_tpu", make)
-
-
-@pytest.fixture(scope="module")
-def peaks(db: Path) -> dict[str, int]:
-    with hlodb.open(db) as warehouse:
+def peaks(tpu_db: Path) -> dict[str, int]:
+    with hlodb.open(tpu_db) as warehouse:
         rows = warehouse.query("peak_by_space", program=PROGRAM).dicts()
     return {row["space_name"]: row["live_peak_bytes"] for row in rows}
 
 
 @pytest.mark.oracle
 def test_pprof_shows_the_peak_of_each_space_and_its_lines(
-    db: Path, peaks: dict[str, int], tmp_path: Path
+    tpu_db: Path, peaks: dict[str, int], tmp_path: Path
 ) -> None:
     if not Path(PPROF).exists():
         pytest.skip("pprof is not there: make oracle")
-    profile = exported(db, "pprof", tmp_path)
-    with hlodb.open(db) as warehouse:
+    profile = exported(tpu_db, "pprof", tmp_path)
+    with hlodb.open(tpu_db) as warehouse:
         rows = warehouse.query("peak_by_source_line", program=PROGRAM).dicts()
     for space, peak in peaks.items():
         options = [
@@ -79,12 +68,12 @@ def test_pprof_shows_the_peak_of_each_space_and_its_lines(
 
 @pytest.mark.oracle
 def test_speedscope_accepts_the_file_by_its_own_schema(
-    db: Path, peaks: dict[str, int], tmp_path: Path
+    tpu_db: Path, peaks: dict[str, int], tmp_path: Path
 ) -> None:
     schema = SPEEDSCOPE / "file-format-schema.json"
     if not schema.exists():
         pytest.skip("speedscope is not there: make oracle")
-    found = json.loads(exported(db, "speedscope", tmp_path).read_text())
+    found = json.loads(exported(tpu_db, "speedscope", tmp_path).read_text())
     jsonschema.validate(found, json.loads(schema.read_text()))
     assert {p["name"]: sum(p["weights"]) for p in found["profiles"]} == {
         f"{PROGRAM}: {space}": peak for space, peak in peaks.items()
