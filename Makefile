@@ -188,8 +188,10 @@ EXAMPLES ?= 400
 fuzz-queries: $(VENV)/dev  ### Count bytes of EXAMPLES=400 made-up assignments for every query that has such a test
 	HLODB_TEST_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -q -n auto tests/queries
 
-wheel: $(VENV)/dev  ### Build the wheel and the sdist
-	$(BIN)/python -m build
+wheel: $(VENV)/dev  ### Build the wheel and the sdist, compare with a second build, install them and use them
+	@rm -rf dist
+	$(BIN)/python .ci/build.py dist
+	$(BIN)/python -m pytest -q -n 0 -m wheel tests/packages
 
 clean:  ## Remove what the other targets made
 	rm -rf $(VENV) .demo build dist *.egg-info .coverage .*_cache .hypothesis tests/actual
