@@ -21,6 +21,7 @@ from tests.replay.fake_jax import fake_python
 EXAMPLES = REPOSITORY / "examples"
 ACTION = REPOSITORY / "action.yml"
 WAREHOUSE = "${{ inputs.warehouse }}"
+IS_CACHED = "inputs.cache == 'true' && !contains(inputs.warehouse, '://')"
 CHANGES = DATA / "changes"
 CACHE_KEY = "hlodb-${{ github.run_id }}-${{ github.run_attempt }}"
 
@@ -82,6 +83,7 @@ def night(folder: Path, variant: str, commands: dict[str, str]) -> list[int]:
         "FORK_POINT": "",
         "GITHUB_SHA": "abc",
         "GITHUB_STEP_SUMMARY": str(folder / "step_summary.md"),
+        "FAIL_ON": "regression",
     }
     return [
         subprocess.run(
@@ -116,8 +118,13 @@ def test_the_workflow_keeps_the_warehouse_where_a_gate_fails() -> None:
         for step in steps
         if (found := re.search(r"uses: (actions/cache.*)@|name: (Gate)", step))
     ] == [
-        ("actions/cache/restore", WAREHOUSE, CACHE_KEY),
-        ("actions/cache/save", "${{ !cancelled() }}", WAREHOUSE, CACHE_KEY),
+        ("actions/cache/restore", f"${{{{ {IS_CACHED} }}}}", WAREHOUSE, CACHE_KEY),
+        (
+            "actions/cache/save",
+            f"${{{{ !cancelled() && {IS_CACHED} }}}}",
+            WAREHOUSE,
+            CACHE_KEY,
+        ),
         (None,),
     ]
 
