@@ -133,7 +133,7 @@ page: $(VENV)/page  ### Drive the report's page in headless Chromium, and the ex
 	$(BIN)/python -m pytest -q -m browser
 
 $(VENV)/page: Makefile | $(VENV)/dev
-	$(call install,playwright nbclient ipykernel)
+	$(call install,playwright nbclient ipykernel marimo)
 	@if command -v npm >/dev/null; \
 	then mkdir -p $(VENV)/axe && npm install --silent --no-save --prefix $(VENV)/axe axe-core@4; \
 	else echo "npm is not there: pages are not checked by axe-core"; fi

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ast
 import json
+import runpy
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import hlodb
 from docs.notebook import NOTEBOOK, executed, kept, outputs
 from hlodb.schema.warehouse import connect
+from tests.conftest import REPOSITORY
 
 
 def run_cell(text: str, names: dict[str, Any]) -> Any:
@@ -70,3 +73,23 @@ def test_a_kernel_gives_what_the_notebook_keeps(
     pages = [data for data in found if "<iframe" in "".join(data.get("text/html", ""))]
     assert len(pages) == 3
     assert [kept(data) for data in found] == outputs(json.loads(NOTEBOOK.read_text()))
+
+
+@pytest.mark.browser
+def test_the_marimo_notebook_follows_the_choice(
+    demo_warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("marimo", reason="make page installs marimo")
+    monkeypatch.setenv("HLODB_DB", str(demo_warehouse))
+    explore = runpy.run_path(str(REPOSITORY / "examples" / "explore.py"))
+    _, names = explore["app"].run()
+    run, program = names["run"], names["program"]
+    with hlodb.open(demo_warehouse) as warehouse:
+        runs = warehouse.query("run_list").column("run")
+        asked = {"run": run.value, "program": program.value}
+        lines = warehouse.query("peak_by_source_line", **asked)
+        held = warehouse.query("peak_contents", **asked, top=20)
+    assert list(run.options) == runs
+    assert program.value in program.options
+    assert names["lines"].rows == lines.rows
+    assert names["held"].rows == held.rows
