@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help more setup fix demo test test-docs test-slow check gold docs bench bench-quick bench-queries bench-lakes bench-causes bench-remedies oracle newest page bucket spark replay mcp proto torture mutants fuzz fuzz-queries wheel clean
+.PHONY: help more setup fix demo test test-docs test-slow check gold docs site-docs bench bench-quick bench-queries bench-lakes bench-causes bench-remedies oracle newest page bucket spark replay mcp proto torture mutants fuzz fuzz-queries wheel clean
 
 help:  ## List these targets; `make more` lists the rarer ones
 	@grep -hE '^[a-z-]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 16
@@ -99,6 +99,14 @@ docs: $(VENV)/dev  ## Renew reference pages, outputs and pictures of the guides
 	$(BIN)/python -m hlodb.schema.generate
 	$(BIN)/python -m docs.generate
 	$(BIN)/python -m docs.renew_guides
+
+site-docs: $(VENV)/site  ### Make a site of the documentation, with search, and check its links
+	$(BIN)/python -m docs.site build/docs
+	@echo "build/docs/site/index.html"
+
+$(VENV)/site: Makefile | $(VENV)/dev
+	$(call install,zensical==0.0.73)
+	@touch $@
 
 bench: $(VENV)/oracle  ## Measure speed and size against XLA's own parser
 	$(BIN)/python -m bench
