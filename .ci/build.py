@@ -30,7 +30,8 @@ def main(folder: Path) -> None:
         sdist = folder / made.name
         repack(made, sdist, int(epoch))
         with tarfile.open(sdist) as archive:
-            archive.extractall(temporary, filter="data")
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)
+            archive.extractall(temporary)
         build("--wheel", Path(temporary) / made.name.removesuffix(".tar.gz"), folder)
 
 

@@ -11,6 +11,7 @@ hlodb.engine(database)            SQLAlchemy; its tables: import hlodb.schema.ta
 from __future__ import annotations
 
 import os
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from hlodb.schema.engine import engine
     from hlodb.warehouse import Warehouse, open
 
+if sys.platform == "win32":
+    raise ImportError("hlodb runs on Linux and macOS; on Windows, install it in WSL")
 if os.path.isfile(os.path.join(os.path.dirname(__file__), "ingest")):
     raise ImportError(
         "this clone of hlodb has text files in place of its symbolic links: clone it"

@@ -33,6 +33,10 @@ REPOSITORY = Path(__file__).parent.parent
 DATA = REPOSITORY / "tests" / "data"
 DUMPS = REPOSITORY / "examples" / "dumps"
 FRAMEWORKS = ("pytorch-2.9.0", "tensorflow-2.13.1", "tensorflow-2.21.0")
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/fd").is_dir(), reason="reads /proc, which only Linux has"
+)
+
 SHARED = REPOSITORY.parent / "shared" / "data"
 """The full-size dumps; tests that need them are marked `shared`."""
 

@@ -41,6 +41,17 @@ def test_a_clone_without_symbolic_links_says_so(tmp_path: Path) -> None:
     )
 
 
+def test_windows_is_named_where_hlodb_does_not_run() -> None:
+    program = "import sys; sys.platform = 'win32'; import hlodb"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=REPOSITORY, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stderr.splitlines()[-1] == (
+        "ImportError: hlodb runs on Linux and macOS; on Windows, install it in WSL"
+    )
+
+
 def test_the_example_of_the_readme(
     demo_warehouse: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

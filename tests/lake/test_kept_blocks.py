@@ -16,6 +16,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from hlodb.garbage import no_collection
 from hlodb.lake import kept_blocks
 from hlodb.lake.kept_blocks import keeping
+from tests.conftest import needs_proc
 
 
 class Counting(MemoryFileSystem):  # type: ignore[misc]
@@ -40,6 +41,7 @@ def files(monkeypatch: pytest.MonkeyPatch) -> Counting:
     return Counting()
 
 
+@needs_proc
 def test_threads_get_what_the_files_hold_and_ask_once(
     files: Counting, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hlodb.ingest.pipeline.ingest import ingest
+from tests.conftest import needs_proc
 from tests.reliability import children, tasks
 from tests.reliability.trials import (
     Trial,
@@ -60,6 +61,7 @@ def test_other_tasks_killed_on_the_way(name: str, share: float, tmp_path: Path) 
     assert tasks.die_during(begun, moment) == [], f"at {moment} of {moments}"
 
 
+@needs_proc
 @pytest.mark.parametrize("name", ["backup", "compact", "migrate", "stage"])
 def test_what_takes_a_name_is_on_the_disk(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

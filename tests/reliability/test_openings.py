@@ -14,12 +14,10 @@ from hlodb.cli import COMMANDS
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.ingest.pipeline.workers import Units
 from hlodb.ingest.tables.batch import BatchResult, parse_batch
-from tests.conftest import DATA, DUMPS, REPOSITORY
+from tests.conftest import DATA, DUMPS, REPOSITORY, needs_proc
 from tests.reliability.openings import descriptors
 
-pytestmark = pytest.mark.skipif(
-    not Path("/proc/self/fd").is_dir(), reason="descriptors are read from /proc"
-)
+pytestmark = needs_proc
 
 MOVED = DATA / "moved_lines"
 REAL = DUMPS / "cpu" / "jaxlib-0.10.2.tar.xz"
