@@ -136,7 +136,7 @@ newest:  ### Dump programs with the newest JAX, and compare what is read with it
 	.ci/newest
 
 # Chromium is that of the system: downloads of playwright are not used.
-page: $(VENV)/page  ### Drive the report's page in headless Chromium, and the example notebook
+page: $(VENV)/page $(VENV)/speedscope  ### Drive the report's page in headless Chromium, and the example notebook
 	@command -v chromium google-chrome >/dev/null || { echo "Chromium is not there: apt-get install chromium"; exit 1; }
 	$(BIN)/python -m pytest -q -m browser
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import shutil
@@ -18,6 +19,7 @@ from tests.conftest import REPOSITORY
 PROGRAM = "jit_cnn"
 VENV = REPOSITORY / ".venv"
 PPROF = shutil.which("pprof") or VENV / "pprof"
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 SPEEDSCOPE = VENV / "speedscope" / "node_modules" / "speedscope" / "dist" / "release"
 
 
@@ -78,3 +80,38 @@ def test_speedscope_accepts_the_file_by_its_own_schema(
     assert {p["name"]: sum(p["weights"]) for p in found["profiles"]} == {
         f"{PROGRAM}: {space}": peak for space, peak in peaks.items()
     }
+
+
+@pytest.mark.browser
+def test_speedscope_opens_the_file(
+    tpu_db: Path, peaks: dict[str, int], tmp_path: Path
+) -> None:
+    """As its own command does: the profile comes as a script beside the page."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="run `make page`")
+    if CHROMIUM is None or not SPEEDSCOPE.exists():
+        pytest.skip("Chromium or speedscope is not there: make page")
+    data = base64.b64encode(exported(tpu_db, "speedscope", tmp_path).read_bytes())
+    script = tmp_path / "profile.js"
+    script.write_text(f"speedscope.loadFileFromBase64('a.json', '{data.decode()}')")
+    faults: list[str] = []
+    with playwright.sync_playwright() as driver:
+        # A container's root has no sandbox to start one in.
+        browser = driver.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"]
+        )
+        page = browser.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto(f"file://{SPEEDSCOPE}/index.html#localProfilePath={script}")
+        page.click("text=Sandwich")
+        page.wait_for_selector("text=Symbol Name")
+        shown = page.inner_text("body")
+        browser.close()
+    assert faults == []
+    first, peak = next(iter(peaks.items()))
+    assert f"{PROGRAM}: {first} (1/{len(peaks)})" in shown
+    rows = re.findall(
+        r"^([\d.]+) (B|KB|MB) \(.*\)\n\t([\d.]+) (B|KB|MB) \(", shown, re.M
+    )
+    sizes = {"B": 1, "KB": 2**10, "MB": 2**20}
+    owned = sum(float(number) * sizes[unit] for _, _, number, unit in rows)
+    assert owned == pytest.approx(peak, abs=len(rows) * 0.005 * sizes["MB"])
