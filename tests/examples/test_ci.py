@@ -198,6 +198,18 @@ def gitlab_script() -> list[str]:
     return [textwrap.dedent(item.removeprefix("|\n")).strip() for item in cut]
 
 
+def test_the_example_sets_what_the_template_installs() -> None:
+    """In the job: GitLab lets a job's own variables win over those of the file."""
+    text = (EXAMPLE / ".gitlab-ci.yml").read_text()
+    job = text.partition("\nmemory:\n")[2]
+    assert re.findall(r"^    (\w+): ", job.partition("  variables:\n")[2], re.M) == [
+        *("DUMPS", "HLODB"),
+    ]
+    template = GITLAB.partition("  variables:\n")[2].partition("\n  #")[0]
+    defaults = re.findall(r"^    (\w+): ", template, re.M)
+    assert defaults == ["HLODB", "HLODB_DB", "DUMPS", "SERIES"]
+
+
 @pytest.mark.slow
 def test_a_merge_request_gets_its_note(
     tmp_path: Path, environment: dict[str, str]
