@@ -42,6 +42,7 @@ COMMANDS = {
     "check": "Check the data, and compare it with XLA's own numbers.",
     "diff": "Show what changed between two runs, and why.",
     "report": "Compare a run with its base, and apply the gates.",
+    "site": "Write a static site of the warehouse.",
     "export": "Write a program for Perfetto, speedscope or flamegraph.pl.",
     "triage": "List findings, or record a decision.",
     "rm": "Delete runs and the data only they use.",

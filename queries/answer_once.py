@@ -16,26 +16,30 @@ def answered_once(
     blocks: Sequence[str],
     parameters: Mapping[str, Value],
     catalogue: Catalogue,
+    given: Mapping[str, str] | None = None,
 ) -> Iterator[Mapping[str, str]]:
     """Answer `blocks`, each after those it reads, and yield the tables by their names.
 
     `run_query` takes them as `answered`: every call of a block then reads its table,
     whatever its parameters. So ask only queries with the same ones, that set no others.
+    `given` are tables with answers that the caller has made.
     """
-    tables: dict[str, str] = {}
+    tables = dict(given or {})
+    made = []
     try:
         for name in blocks:
             query = catalogue[name]
             known = {p.name for p in query.parameters}
-            given = {k: v for k, v in parameters.items() if k in known}
-            statement = composed(query, given, catalogue, tables)
+            asked = {k: v for k, v in parameters.items() if k in known}
+            statement = composed(query, asked, catalogue, tables)
             table = f"temp.answer_of_{name}"
             connection.execute(
                 f"CREATE TEMP TABLE answer_of_{name} AS {statement}",
-                bound(statement, given),
+                bound(statement, asked),
             )
             tables[name] = table
+            made.append(table)
         yield tables
     finally:
-        for table in tables.values():
+        for table in made:
             connection.execute(f"DROP TABLE IF EXISTS {table}")

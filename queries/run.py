@@ -166,9 +166,14 @@ def run_composed(
     sql: str,
     parameters: Mapping[str, Value] | None = None,
     catalogue: Catalogue | None = None,
+    answered: Mapping[str, str] | None = None,
 ) -> list[tuple[Any, ...]]:
-    """Return the rows of SQL of ours that reads queries; lists are bound as JSON."""
-    statement = compose_text(sql, load_catalogue() if catalogue is None else catalogue)
+    """Return the rows of SQL of ours that reads queries; lists are bound as JSON.
+
+    `answered` is as for `run_query`.
+    """
+    catalogue = load_catalogue() if catalogue is None else catalogue
+    statement = compose_text(sql, catalogue, answered)
     values = bound(statement, parameters or {})
     return connection.execute(statement, values or None).fetchall()
 

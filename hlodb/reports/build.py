@@ -8,7 +8,7 @@ A report depends on warehouse, request and settings alone: it never reads the cl
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 
@@ -16,16 +16,19 @@ from hlodb.reports.config.settings import Settings
 from hlodb.reports.judge.definitions import METRICS, part_metrics
 from hlodb.reports.judge.drawn import drawn_trends, drawn_verdicts
 from hlodb.reports.judge.findings import cause_groups
-from hlodb.reports.judge.judgement import judge
+from hlodb.reports.judge.judgement import Judgement, judge
 from hlodb.reports.judge.notes import notes
 from hlodb.reports.judge.report import REPORT_SCHEMA, Report, published
 from hlodb.reports.read.compared_runs import Request, parse_side
-from hlodb.reports.read.drawn.arenas import read_arena_maps
-from hlodb.reports.read.drawn.curves import read_curves
-from hlodb.reports.read.drawn.flames import read_flames
-from hlodb.reports.read.drawn.role_histories import read_role_histories
+from hlodb.reports.read.drawn.arenas import ArenaMap, read_arena_maps
+from hlodb.reports.read.drawn.curves import Curve, read_curves
+from hlodb.reports.read.drawn.flames import FlamePair, read_flames
+from hlodb.reports.read.drawn.role_histories import (
+    RoleHistory,
+    read_role_histories,
+)
 from hlodb.reports.read.facts import read_runs
-from hlodb.reports.read.report_facts import read_report_facts
+from hlodb.reports.read.report_facts import ReportFacts, read_report_facts
 from hlodb.schema.connection import Connection
 from hlodb.version import __version__
 
@@ -45,6 +48,47 @@ def build_report(
     drawn = drawn_verdicts(facts.moved, findings) if is_drawn else []
     trends = list(facts.lines.values())
     series = drawn_trends(trends, findings) if "series" in request.shown else []
+    return _report(
+        facts,
+        judged,
+        request,
+        settings,
+        role_histories=read_role_histories(
+            connection, compared.history.tracks, facts.lines, series, compared.profiles
+        ),
+        curves=read_curves(connection, drawn),
+        arenas=read_arena_maps(connection, drawn),
+        flames=read_flames(connection, drawn),
+    )
+
+
+def report_on(facts: ReportFacts, settings: Settings) -> Report:
+    """Return the diff whose facts were read with those of other runs.
+
+    Of its pictures it has those that need no more than the facts.
+    """
+    request = Request(kind="diff")
+    judged = judge(facts, request, settings)
+    series = drawn_trends(facts.lines.values(), judged.findings)
+    # Which roles fill the memory of earlier runs is not known.
+    untold = [
+        RoleHistory(t.program, t.rank, t.module_number, t.color, t.space, [])
+        for t in series
+    ]
+    return _report(facts, judged, request, settings, role_histories=untold)
+
+
+def _report(
+    facts: ReportFacts,
+    judged: Judgement,
+    request: Request,
+    settings: Settings,
+    role_histories: list[RoleHistory],
+    curves: Sequence[Curve] = (),
+    arenas: Sequence[ArenaMap] = (),
+    flames: Sequence[FlamePair] = (),
+) -> Report:
+    compared, findings = facts.compared, judged.findings
     report = partial(
         Report,
         report_schema=REPORT_SCHEMA,
@@ -60,19 +104,17 @@ def build_report(
         capacity=facts.capacity,
         waste=facts.waste,
         health=facts.health,
-        trends=trends,
-        role_histories=read_role_histories(
-            connection, compared.history.tracks, facts.lines, series, compared.profiles
-        ),
+        trends=list(facts.lines.values()),
+        role_histories=role_histories,
         scaling=facts.scaling,
         quality=facts.quality,
         waivers=judged.waivers,
         settings=settings.described(),
         metrics=[*METRICS, *part_metrics()],
         notes=[*facts.unassigned, *notes(compared, settings, judged.programs)],
-        curves=read_curves(connection, drawn),
-        arenas=read_arena_maps(connection, drawn),
-        flames=read_flames(connection, drawn),
+        curves=list(curves),
+        arenas=list(arenas),
+        flames=list(flames),
         db=request.db,
     )
     return report(report_id=_report_id(report.keywords))

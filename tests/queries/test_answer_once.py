@@ -11,7 +11,7 @@ from hlodb.queries.answer_once import answered_once
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.macros import in_order
 from hlodb.queries.run import run_query
-from hlodb.reports.read.overview import _OF_PROGRAMS, _SHARED
+from hlodb.reports.read.overview import OF_PROGRAMS, SHARED
 from hlodb.schema.warehouse import connect
 
 PROGRAM = {"run": "v5e-jax-0.10.2", "program": "jit_mlp_step"}
@@ -30,17 +30,17 @@ def test_queries_answer_as_without_it(demo_warehouse: Path) -> None:
                 name: run_query(
                     connection, name, {**asked, **more}, catalogue, tables
                 ).dicts()
-                for name, more in _OF_PROGRAMS.items()
+                for name, more in OF_PROGRAMS.items()
             }
 
         alone = answers(PROGRAM)
-        with answered_once(connection, _SHARED, PROGRAM, catalogue) as tables:
+        with answered_once(connection, SHARED, PROGRAM, catalogue) as tables:
             assert answers(PROGRAM, tables) == alone
         other = answers(OTHER)
         assert {row["program"] for row in other["peak_contents"]} == {"jit_cnn"}
         with (
             pytest.raises(KeyError),
-            answered_once(connection, [*_SHARED, "nothing"], PROGRAM, catalogue),
+            answered_once(connection, [*SHARED, "nothing"], PROGRAM, catalogue),
         ):
             pass
         assert answers(OTHER) == other
@@ -49,6 +49,6 @@ def test_queries_answer_as_without_it(demo_warehouse: Path) -> None:
 def test_parts_come_after_those_they_read() -> None:
     catalogue = load_catalogue()
 
-    for place, part in enumerate(_SHARED):
+    for place, part in enumerate(SHARED):
         read = {query.name for query in in_order([catalogue[part]], catalogue)}
-        assert not (read & set(_SHARED[place + 1 :])), part
+        assert not (read & set(SHARED[place + 1 :])), part

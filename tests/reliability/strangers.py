@@ -37,6 +37,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("diff", "before", "after"),
     ("explain", "--run", "after"),
     ("fit",),
+    ("site", "public"),
     ("export", "jit_cg", "--to", "perfetto"),
     ("export", "jit_cg", "--to", "folded"),
     ("triage",),

@@ -70,6 +70,7 @@ def test_other_tables_under_the_same_number(
         ["sql", "FROM runs"],
         ["diff", "seeds", "seeds"],
         ["fit"],
+        ["site", str(tmp_path / "site")],
         ["export", "f", "--to", "folded"],
         ["triage"],
         ["prune", "--keep", "1"],

@@ -21,12 +21,15 @@ class Table(NamedTuple):
     """Rows of equal length; `numeric` columns are aligned right.
 
     `findings` are the ids of what each row is about, in order; rows beyond have none.
+    `links` are addresses of pages about each row, relative to this one, where a form
+    has pages that know each other.
     """
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numeric: tuple[int, ...] = ()
     findings: tuple[str | None, ...] = ()
+    links: tuple[str | None, ...] = ()
 
 
 class Commands(NamedTuple):
@@ -72,12 +75,13 @@ def table(
     is_all: bool = True,
     others: tuple[int, str] | None = None,
     findings: Sequence[str | None] = (),
+    links: Sequence[str | None] = (),
 ) -> Table:
     """Return a table of at most `top` rows; what is cut is a last row `[3 others]`.
 
     It is `[3 or more others]` where `rows` are not all. `others` is what that row shows
-    in one column, such as the sum of what was cut; `findings` are the ids of what each
-    row is about.
+    in one column, such as the sum of what was cut; `findings` and `links` are as in
+    Table.
     """
     shown = [tuple(row) for row in rows[:top]]
     if top is not None and len(rows) > top:
@@ -90,7 +94,8 @@ def table(
             last[others[0]] = others[1]
         shown.append(tuple(last))
     about = tuple(findings[:top])
-    return Table(tuple(header), tuple(shown), tuple(numeric), about)
+    pages = tuple(links[:top])
+    return Table(tuple(header), tuple(shown), tuple(numeric), about, pages)
 
 
 def _named(header: Sequence[str], numeric: Sequence[int]) -> int:

@@ -153,9 +153,18 @@ def read_profiles(
     return found
 
 
-def rows(connection: Connection, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
+Answered = Mapping[str, str]
+"""Tables that hold the answers of blocks of queries, by name, see `answered_once`."""
+
+
+def rows(
+    connection: Connection,
+    name: str,
+    answered: Answered | None = None,
+    **parameters: Any,
+) -> list[tuple[Any, ...]]:
     """Return the rows of `sql/NAME.sql`; parameters are bound, lists as JSON text."""
-    return run_composed(connection, _sql(name), parameters)
+    return run_composed(connection, _sql(name), parameters, answered=answered)
 
 
 @cache

@@ -261,11 +261,7 @@ def trends(
     tracks: Iterable[Track], profiles: Profiles, found: Iterable[Step], last: Run
 ) -> Lines:
     """Return the series of every program that `last` holds, by track and space."""
-    stepped = {
-        (module.key, s.verdict.color): s.verdict.delta_bytes or 0
-        for s in found
-        if (module := s.verdict.pair.candidate) is not None
-    }
+    stepped = marks_of(found)
     rows = {}
     for track in tracks:
         if track.sightings[-1].run.run_id != last.run_id:
@@ -273,19 +269,29 @@ def trends(
         for color in sorted(
             {c for s in track.sightings for c in profiles.get(s.module.module_id, {})}
         ):
-            rows[track.number, color] = _trend(track, color, profiles, stepped)
+            rows[track.number, color] = trend_of(track, color, profiles, stepped)
     in_order = sorted(
         rows.items(), key=lambda row: (row[1].program, row[1].rank or 0, row[1].color)
     )
     return dict(in_order)
 
 
-def _trend(
+def marks_of(steps: Iterable[Step]) -> dict[tuple[tuple[int, int], int], int]:
+    """Return by how much memory stepped, by key of a module and memory space."""
+    return {
+        (module.key, step.verdict.color): step.verdict.delta_bytes or 0
+        for step in steps
+        if (module := step.verdict.pair.candidate) is not None
+    }
+
+
+def trend_of(
     track: Track,
     color: int,
     profiles: Profiles,
     stepped: Mapping[tuple[tuple[int, int], int], int],
 ) -> Trend:
+    """Return the series of a program in a memory space; `stepped` as in `marks_of`."""
     points = []
     before: Sighting | None = None
     for sighting in track.sightings:

@@ -31,10 +31,10 @@ SMALL_RATIO = 0.01
 """Memory spaces below this share of the largest are omitted."""
 
 _LEAST_TOP = 20
-_RANKED = ("peak_by_source_line", "peak_contents", "remedies")
+RANKED = ("peak_by_source_line", "peak_contents", "remedies")
 """Queries that list no more than so many rows of each memory space."""
 
-_OF_PROGRAMS: Mapping[str, Mapping[str, Value]] = {
+OF_PROGRAMS: Mapping[str, Mapping[str, Value]] = {
     "peak_by_space": {},
     "live_timeline": {},
     "peak_by_role": {"by_rule": False},
@@ -43,14 +43,14 @@ _OF_PROGRAMS: Mapping[str, Mapping[str, Value]] = {
     "peak_contents": {},
     "remedies": {},
 }
-_OF_RUNS: Mapping[str, Mapping[str, Value]] = {
+OF_RUNS: Mapping[str, Mapping[str, Value]] = {
     "oom_summary": {},
     "oom_buffers_explained": {},
     "oom_chunks_explained": {"top": _LEAST_TOP},
     "printed_memory": {},
     "rejects_summary": {},
 }
-_SHARED = (
+SHARED = (
     "selected_run",
     "selected_modules",
     "selected_contents",
@@ -150,7 +150,7 @@ def read_overview(
     asked: dict[str, Value] = {"run": run.name}
     answers = {
         query: run_query(connection, query, {**asked, **more}).dicts()
-        for query, more in _OF_RUNS.items()
+        for query, more in OF_RUNS.items()
     }
     if program is not None:
         asked["program"] = program
@@ -174,13 +174,13 @@ def _answers_of_programs(
     catalogue: Catalogue,
     limits: Mapping[str, Value],
 ) -> dict[str, Sequence[Row]]:
-    of_programs = {**_OF_PROGRAMS, "live_timeline": {"points": points}}
-    of_programs |= {query: {"top": top} for query in _RANKED}
+    of_programs = {**OF_PROGRAMS, "live_timeline": {"points": points}}
+    of_programs |= {query: {"top": top} for query in RANKED}
     headroom = run_query(connection, "headroom", {**asked, **limits}).dicts()
     if not headroom:
         # Most of the time goes into what a log has no rows for.
         return {query: [] for query in (*of_programs, "headroom")}
-    with answered_once(connection, _SHARED, asked, catalogue) as answered:
+    with answered_once(connection, SHARED, asked, catalogue) as answered:
         answers = {
             query: run_query(
                 connection, query, {**asked, **more}, catalogue, answered

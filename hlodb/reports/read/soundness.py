@@ -39,10 +39,22 @@ def quality(
     gating: they leave the verdict unknown. What modules lack is noted.
     """
     ids = [run.run_id for run in runs]
-    rejected = rows(connection, "rejects", runs=ids)
+    found = reject_rows(rows(connection, "rejects", runs=ids), settings.max_rejects)
+    for run, code, count, example in rows(connection, "unclaimed", runs=ids):
+        found.append(QualityRow(run, "noted", code, int(count), example, False))
+    for each in runs:
+        found += _lacking(connection, each, catalogue)
+    for each in runs:
+        found += _faults(connection, each, catalogue, settings.consistency)
+    return found
+
+
+def reject_rows(
+    rejected: Sequence[tuple[Any, ...]], limit: int | None
+) -> list[QualityRow]:
+    """Return what could not be read; above `limit` places of a run it is gating."""
     totals = _totals(rejected)
-    limit = settings.max_rejects
-    found = [
+    return [
         QualityRow(
             run,
             "reject",
@@ -53,13 +65,6 @@ def quality(
         )
         for run, code, count, example in rejected
     ]
-    for run, code, count, example in rows(connection, "unclaimed", runs=ids):
-        found.append(QualityRow(run, "noted", code, int(count), example, False))
-    for each in runs:
-        found += _lacking(connection, each, catalogue)
-    for each in runs:
-        found += _faults(connection, each, catalogue, settings.consistency)
-    return found
 
 
 def unsound_words(connection: Connection, runs: Sequence[Run]) -> list[str]:

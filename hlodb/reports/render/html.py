@@ -13,6 +13,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from itertools import takewhile, zip_longest
+from typing import NamedTuple
 
 from hlodb.reports.document.blocks import (
     Block,
@@ -38,29 +39,53 @@ _POLICY = "default-src 'none'; style-src '{style}'; script-src '{script}'"
 Pictures = Mapping[str, Sequence[Picture]]
 
 
+class Link(NamedTuple):
+    """A text that leads to another page; `target` is relative to this one."""
+
+    text: str
+    target: str
+
+
 def render(report: Report) -> str:
     """Return the page."""
-    return "".join(f"{line}\n" for line in _page(report))
+    footer = f"hlodb {report.hlodb_version}, report {report.report_id}"
+    lines = report_page(report, report.headline, (), (), footer)
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _page(report: Report) -> Iterator[str]:
-    sections = outline(report, TOP)
+def report_page(
+    report: Report,
+    title: str,
+    more: Sequence[Section],
+    links: Sequence[Link],
+    footer: str,
+) -> Iterator[str]:
+    """Yield the lines of the page of a report.
+
+    Sections of `more` take the place of those with their titles, or come last, and are
+    open; `links` are as in `page`.
+    """
+    own = {section.title: section for section in more}
+    outlined = [own.pop(s.title, s) for s in outline(report, TOP)]
+    sections = [*outlined, *own.values()]
     of_sections = pictures_of_sections(report)
     of_findings = pictures_of_findings(report)
     drawn = _taken_first(report, of_sections, of_findings)
     is_unjudged = report.verdict == "pass" and unjudged_growth(report)
     said = [section for section in sections if section.title == SAID_FIRST]
     rest = [section for section in sections if section.title != SAID_FIRST]
+    is_open = {"Findings", *(section.title for section in more)}
     yield from page(
-        report.headline,
+        title,
         rest,
         of_sections,
         of_findings,
         # A diff judges nothing, whatever it shows.
         "nothing" if is_unjudged or report.kind == "diff" else report.verdict,
-        f"hlodb {report.hlodb_version}, report {report.report_id}",
+        footer,
         _said_first(said, drawn),
-        {section.title for section in rest if section.title != "Findings"},
+        {section.title for section in rest} - is_open,
+        links=links,
     )
 
 
@@ -103,11 +128,13 @@ def page(
     first: Iterable[str] = (),
     folded: Set[str] = frozenset(),
     sentences: Sequence[str] = (),
+    links: Sequence[Link] = (),
 ) -> Iterator[str]:
     """Yield the lines of a page; pictures are by title of a section, or by finding.
 
     `sentences` stand below the headline, and `first`, lines of HTML, before sections.
     Those with a title in `folded` wait to be opened; the others are listed on top.
+    `links` lead to other pages, from above the headline.
     """
     style, script = _part("report.css"), _part("report.js")
     policy = _POLICY.format(style=_digest(style), script=_digest(script))
@@ -120,7 +147,8 @@ def page(
     yield '<meta name="color-scheme" content="light dark">'
     yield f"<title>{headline}</title>"
     yield f"<style>{style}</style></head>"
-    yield f'<body><header class="{html(shade)}"><h1>{headline}</h1>'
+    around = "".join(_navigation("Site", links, ' class="site"')) if links else ""
+    yield f'<body>{around}<header class="{html(shade)}"><h1>{headline}</h1>'
     yield from (f"<p>{html(sentence)}</p>" for sentence in sentences)
     if not folded:
         yield from _contents(sections)
@@ -146,9 +174,14 @@ def _digest(text: str) -> str:
 
 
 def _contents(sections: Sequence[Section]) -> Iterator[str]:
-    yield '<nav aria-label="Sections"><ul>'
-    for section in sections:
-        yield f'<li><a href="#{_slug(section)}">{html(section.title)}</a></li>'
+    links = [Link(each.title, f"#{_anchor(each.title)}") for each in sections]
+    return _navigation("Sections", links)
+
+
+def _navigation(name: str, links: Sequence[Link], kind: str = "") -> Iterator[str]:
+    yield f'<nav aria-label="{name}"{kind}><ul>'
+    for link in links:
+        yield f'<li><a href="{html(link.target)}">{html(link.text)}</a></li>'
     yield "</ul></nav>"
 
 
@@ -262,12 +295,13 @@ def _table(table: Table, title: str, targets: Set[str] = frozenset()) -> Iterato
     yield "<table><thead><tr>"
     yield "".join(_heading(table, i) for i in range(len(table.header)))
     yield "</tr></thead><tbody>"
-    for row, finding_id in zip_longest(table.rows, table.findings):
+    for row, finding_id, link in zip_longest(table.rows, table.findings, table.links):
         target = finding_id and _finding_anchor(finding_id)
+        address = link or (f"#{target}" if target in targets else None)
         cells = [_cell(table, i, text, i == named) for i, text in enumerate(row)]
-        if target in targets:
+        if address is not None:
             place = named or 0
-            cells[place] = _cell(table, place, row[place], True, target)
+            cells[place] = _cell(table, place, row[place], True, address)
         yield f"<tr>{''.join(cells)}</tr>"
     yield "</tbody></table></div>"
 
@@ -284,13 +318,13 @@ def _heading(table: Table, column: int) -> str:
 
 
 def _cell(
-    table: Table, column: int, text: str, is_name: bool, target: str | None = None
+    table: Table, column: int, text: str, is_name: bool, address: str | None = None
 ) -> str:
     side = _side(table, column)
     if is_name and text:
         words = html(text)
-        if target is not None:
-            words = f'<a href="#{html(target)}">{words}</a>'
+        if address is not None:
+            words = f'<a href="{html(address)}">{words}</a>'
         return f'<th scope="row"{side}>{words}</th>'
     return f"<td{side}>{html(text)}</td>"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, NamedTuple
 
 from hlodb.reports.document.blocks import Section
@@ -19,6 +19,7 @@ from hlodb.text import json_text
 from hlodb.version import __version__
 
 if TYPE_CHECKING:
+    from hlodb.reports.pictures.picture import Picture
     from hlodb.reports.read.drawn.overview_drawings import Drawings
 
 
@@ -85,12 +86,40 @@ def _compact(overviews: Sequence[Overview], shown: Shown) -> str:
 def _html(overviews: Sequence[Overview], shown: Shown) -> str:
     """Return one page of all runs; that of one run shows its first program first."""
     # Pictures take a while to load, and no other form has any.
+    from hlodb.reports.render import html
+
+    parts = explained_parts(overviews, shown)
+    lines = html.page(
+        "; ".join(headline(each) for each in overviews),
+        parts.sections,
+        parts.drawn,
+        {},
+        parts.shade,
+        f"hlodb {__version__}",
+        parts.first_lines,
+        parts.folded,
+        parts.sentences,
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
+class Parts(NamedTuple):
+    """The parts of a page of `hlodb explain`, as `html.page` takes them."""
+
+    sections: Sequence[Section]
+    drawn: Mapping[str, Sequence[Picture]]
+    shade: str
+    first_lines: Sequence[str]
+    folded: Set[str]
+    sentences: Sequence[str]
+
+
+def explained_parts(overviews: Sequence[Overview], shown: Shown) -> Parts:
+    """Return the parts of the page of all runs."""
     from hlodb.reports.document.first_screen import first_screen
     from hlodb.reports.pictures.draw_arenas import draw_arenas
     from hlodb.reports.pictures.draw_curves import draw_curves
     from hlodb.reports.pictures.draw_first import draw_first
-    from hlodb.reports.pictures.picture import Picture
-    from hlodb.reports.render import html
     from hlodb.reports.render.first_screen import first_lines
 
     sections: list[Section] = []
@@ -110,29 +139,22 @@ def _html(overviews: Sequence[Overview], shown: Shown) -> str:
                 pictures.append(draw_curves(curve, title, "program"))
             if title in maps:
                 pictures.append(draw_arenas(maps[title], title))
-    title = "; ".join(headline(each) for each in overviews)
-    is_bad = any(failures(each) for each in overviews)
-    shade = "fail" if is_bad else "nothing"
-    version = f"hlodb {__version__}"
-    first, drawn_first = None, []
+    shade = "fail" if any(map(failures, overviews)) else "nothing"
     # Of several runs nothing is said first.
-    if len(overviews) == 1 and shown.drawings:
-        first = first_screen(overviews[0])
-    if first is not None:
-        peaks = shown.drawings[0].peaks
-        drawn_first = draw_first(overviews[0], first, peaks.get(first.title, ()))
-    lines = html.page(
-        title,
+    is_one = len(overviews) == 1 and shown.drawings
+    first = first_screen(overviews[0]) if is_one else None
+    if first is None:
+        return Parts(sections, drawn, shade, (), set(), ())
+    peaks = shown.drawings[0].peaks
+    drawn_first = draw_first(overviews[0], first, peaks.get(first.title, ()))
+    return Parts(
         sections,
         drawn,
-        {},
         shade,
-        version,
-        first_lines(first, drawn_first) if first else (),
-        {*drawn, "Programs"} if first else set(),
-        first.sentences if first else (),
+        list(first_lines(first, drawn_first)),
+        {*drawn, "Programs"},
+        first.sentences,
     )
-    return "".join(f"{line}\n" for line in lines)
 
 
 def _sections(overview: Overview, shown: Shown) -> list[Section]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlodb.reports.read.facts import Run
-from hlodb.reports.read.overview import _OF_PROGRAMS, _OF_RUNS, Overview, Row
+from hlodb.reports.read.overview import OF_PROGRAMS, OF_RUNS, Overview, Row
 
 PLACE = {
     "program": "jit_step",
@@ -31,8 +31,6 @@ def overview_of(reserved_bytes: int, **answers: Sequence[Row]) -> Overview:
         "caveat": None,
         "status": "unknown",
     }
-    empty: dict[str, Sequence[Row]] = {
-        query: [] for query in (*_OF_RUNS, *_OF_PROGRAMS)
-    }
+    empty: dict[str, Sequence[Row]] = {query: [] for query in (*OF_RUNS, *OF_PROGRAMS)}
     run = Run(1, "run", *[None] * (len(Run._fields) - 2))
     return Overview(run, {**empty, "headroom": [space], **answers})

@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hlodb.queries.run import run_query
-from hlodb.reports.read.facts import UNKNOWN, Module, Place, read_sources, rows
+from hlodb.reports.read.facts import (
+    UNKNOWN,
+    Answered,
+    Module,
+    Place,
+    read_sources,
+    rows,
+)
 from hlodb.reports.read.pairs import Drawn, Verdict
 from hlodb.schema.connection import Connection
 
@@ -124,7 +131,9 @@ _READ = "read"
 
 
 def read_value_facts(
-    connection: Connection, shapes: Mapping[Place, str | None]
+    connection: Connection,
+    shapes: Mapping[Place, str | None],
+    answered: Answered | None = None,
 ) -> dict[Place, ValueFacts]:
     """Return the facts of values, whose shapes are known."""
     if not shapes:
@@ -133,7 +142,12 @@ def read_value_facts(
     places = sorted({(place.module_id, place.value_id) for place in shapes})
     modules, values = map(list, zip(*places, strict=True))
     found = rows(
-        connection, "value_facts", modules=modules, values=values, most=_MOST_READERS
+        connection,
+        "value_facts",
+        answered,
+        modules=modules,
+        values=values,
+        most=_MOST_READERS,
     )
     known = {(module_id, value_id): facts for module_id, value_id, *facts in found}
     described = {}
@@ -197,10 +211,14 @@ def _wanted(finding_id: str, verdict: Verdict, candidate_run: str) -> Wanted:
     return Wanted(finding_id, verdict.color, pair.base, pair.candidate, runs)
 
 
-def read_maps(connection: Connection, wanted: Sequence[Wanted]) -> list[ArenaMap]:
+def read_maps(
+    connection: Connection,
+    wanted: Sequence[Wanted],
+    answered: Answered | None = None,
+) -> list[ArenaMap]:
     """Return the maps that are wanted, where live ranges are known."""
     sides = _sides(connection, wanted)
-    pairs_of = _pairs(connection, sides)
+    pairs_of = _pairs(connection, sides, answered)
     maps = []
     for number, each in enumerate(wanted):
         base, candidate = ((number, False), (number, True))
@@ -254,7 +272,9 @@ def _sides(connection: Connection, wanted: Sequence[Wanted]) -> _Sides:
     }
 
 
-def _pairs(connection: Connection, sides: _Sides) -> dict[int, list[_Pair]]:
+def _pairs(
+    connection: Connection, sides: _Sides, answered: Answered | None
+) -> dict[int, list[_Pair]]:
     """Return every value once, with what it is matched with, by number of the map."""
     numbers = sorted({number for number, _ in sides})
     found: dict[int, list[_Pair]] = {number: [] for number in numbers}
@@ -270,7 +290,7 @@ def _pairs(connection: Connection, sides: _Sides) -> dict[int, list[_Pair]]:
         "most": MOST_VALUES,
     }
     matched = run_query(connection, "matched_buffers", asked).dicts()
-    facts = _facts(connection, matched, bases, candidates)
+    facts = _facts(connection, matched, bases, candidates, answered)
     for row in matched:
         number = row["pair"] - 1
         pairs = found[numbers[number]]
@@ -307,13 +327,14 @@ def _facts(
     matched: Iterable[Mapping[str, Any]],
     bases: Sequence[_Side | None],
     candidates: Sequence[_Side | None],
+    answered: Answered | None,
 ) -> Facts:
     shapes: dict[Place, str | None] = {}
     for row in matched:
         for name, sides in (("base", bases), ("candidate", candidates)):
             if (place := _place(row, name, sides[row["pair"] - 1])) is not None:
                 shapes[place] = row[f"{name}_shape"]
-    return read_value_facts(connection, shapes)
+    return read_value_facts(connection, shapes, answered)
 
 
 def _place(row: Mapping[str, Any], name: str, side: _Side | None) -> Place | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from hlodb.reports.read.facts import Module, rows
+from hlodb.reports.read.facts import Answered, Module, rows
 from hlodb.schema.connection import Connection
 
 
@@ -55,22 +55,30 @@ _WITHOUT_LINE = {
 }
 
 
+_Title = TypeVar("_Title", bound=Hashable)
+
+
 def read_peak_parts(
-    connection: Connection, spaces: Mapping[str, tuple[Module, int]]
-) -> dict[str, PeakParts]:
+    connection: Connection,
+    spaces: Mapping[_Title, tuple[Module, int]],
+    answered: Answered | None = None,
+) -> dict[_Title, PeakParts]:
     """Return the parts of the peak by title, of modules in memory spaces (colours).
 
     Parts of a peak add up to it.
     """
-    modules = {module for module, _ in spaces.values()}
-    if not modules:
+    # Programs of several runs may be the same.
+    contents = {(m.module_id, m.locations_id) for m, _ in spaces.values()}
+    if not contents:
         return {}
+    modules, locations = zip(*contents, strict=True)
     found: dict[tuple[int, int | None, int], list[Held]] = defaultdict(list)
     for module_id, locations_id, color, *held in rows(
         connection,
         "peak_parts",
-        modules=[module.module_id for module in modules],
-        locations=[module.locations_id for module in modules],
+        answered,
+        modules=list(modules),
+        locations=list(locations),
     ):
         found[module_id, locations_id, color].append(Held(*held))
     return {
