@@ -39,7 +39,7 @@ from hlodb.reports.pictures.draw_trend import draw_trend
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.read.decisions import Decisions, read_decisions
 from hlodb.reports.read.drawn.overview_drawings import Drawings, read_drawings_of
-from hlodb.reports.read.facts import Run, read_runs
+from hlodb.reports.read.facts import Answered, Run, read_runs
 from hlodb.reports.read.history import Track, Trend
 from hlodb.reports.read.neighbours import (
     Line,
@@ -49,8 +49,7 @@ from hlodb.reports.read.neighbours import (
     read_quality,
     trends_until,
 )
-from hlodb.reports.read.overview import Overview
-from hlodb.reports.read.overviews import asked_of, read_overviews
+from hlodb.reports.read.overview import Overview, asked_of, read_overview
 from hlodb.reports.render.html import Link
 from hlodb.reports.render.overviews import Shown
 from hlodb.reports.render.site import plain_page, program_page, run_page
@@ -302,8 +301,6 @@ def _write_runs(
     )
     around = {r.run_id: r for _, n in wanted for r in (n.run, n.base) if r is not None}
     quality = read_quality(connection, list(around.values()), known.settings)
-    without = [n.run for _, n in wanted if not n.verdicts]
-    explained = _explained(connection, without, known.settings)
     for lined, neighbour in wanted:
         run = neighbour.run
         facts = facts_of(
@@ -313,22 +310,12 @@ def _write_runs(
         title = f"{run.name}: {report.headline}"
         links = {name: f"../{p.page}" for name, p in lined.programs.items()}
         more = run_sections(report, run, links)
-        if run.run_id in explained:
-            more = [*outline(explained[run.run_id], 3, _SHOWN.top), *more]
+        if not neighbour.verdicts:
+            # Such as the log of a job: it has nothing to compare.
+            overview = _read_overview(connection, run, known.settings)
+            more = [*outline(overview, _SHOWN.programs, _SHOWN.top), *more]
         text = run_page(title, report, more, _around(known, lined, run))
         site.write(known.pages[run.run_id], text, Made(keys[run.run_id], title))
-
-
-def _explained(
-    connection: Connection, runs: Sequence[Run], settings: Settings
-) -> Mapping[int, Overview]:
-    """Return what `hlodb explain` reads of runs without a program to compare."""
-    if not runs:
-        return {}
-    with asked_of(connection, runs) as answered:
-        return read_overviews(
-            connection, runs, answered, top=_SHOWN.top, limits=settings.limits()
-        )
 
 
 # --- Programs ----------------------------------------------------------------------
@@ -367,24 +354,39 @@ def _read_programs(
     ]
     if not wanted:
         return []
-    runs = list({program.run.run_id: program.run for _, program in wanted}.values())
-    with asked_of(connection, runs) as answered:
-        found = read_overviews(
-            connection,
-            runs,
-            answered,
-            top=_SHOWN.top,
-            limits=known.settings.limits(),
-        )
-        overviews = [
-            _of_program(found[program.run.run_id], program.name)
-            for _, program in wanted
+    by_run: dict[Run, list[tuple[_Lined, _Program]]] = defaultdict(list)
+    for lined, program in wanted:
+        by_run[program.run].append((lined, program))
+    found = []
+    for run, held in by_run.items():
+        with asked_of(connection, run) as answered:
+            overview = _read_overview(connection, run, known.settings, answered)
+            overviews = [_of_program(overview, program.name) for _, program in held]
+            drawings = read_drawings_of(
+                connection, overviews, _SHOWN.programs, answered
+            )
+        found += [
+            _Explained(*where, each, drawn)
+            for where, each, drawn in zip(held, overviews, drawings, strict=True)
         ]
-        drawings = read_drawings_of(connection, overviews, _SHOWN.programs, answered)
-    return [
-        _Explained(*where, overview, drawn)
-        for where, overview, drawn in zip(wanted, overviews, drawings, strict=True)
-    ]
+    return found
+
+
+def _read_overview(
+    connection: Connection,
+    run: Run,
+    settings: Settings,
+    answered: Answered | None = None,
+) -> Overview:
+    return read_overview(
+        connection,
+        run.name,
+        None,
+        0,
+        top=_SHOWN.top,
+        limits=settings.limits(),
+        answered=answered,
+    )
 
 
 def _write_programs(

@@ -6,7 +6,8 @@ run → queries → Overview → document/explanation.py
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from hlodb.errors import UsageError
 from hlodb.queries.answer_once import answered_once
 from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.run import Value, run_query
-from hlodb.reports.read.facts import Run, find_run, read_runs
+from hlodb.reports.read.facts import Answered, Run, find_run, read_runs
 from hlodb.schema.connection import Connection
 
 OVERVIEW_SCHEMA = "1.3.0"
@@ -134,13 +135,15 @@ def read_overview(
     paths: Sequence[str] = (),
     db: str | None = None,
     limits: Mapping[str, Value] | None = None,
+    answered: Answered | None = None,
 ) -> Overview:
     """Return what the run called `name` holds, else the latest run.
 
     `program` is the only one to read; `points` is as in `live_timeline`, 0 for every
     stretch, of which a curve without gaps can be drawn; `top` is how many rows a table
-    shows; `limits` are parameters of `headroom`. Raises UsageError where the warehouse
-    has no such run or program.
+    shows; `limits` are parameters of `headroom`; `answered` is what `asked_of` yields
+    for the run, where more than the overview is read of it. Raises UsageError where the
+    warehouse has no such run or program.
     """
     runs = read_runs(connection)
     if not runs:
@@ -155,7 +158,7 @@ def read_overview(
     if program is not None:
         asked["program"] = program
     of_programs = _answers_of_programs(
-        connection, asked, points, most_rows(top), catalogue, limits or {}
+        connection, asked, points, most_rows(top), catalogue, limits or {}, answered
     )
     measured = [row["live_peak_bytes"] for row in of_programs["peak_by_space"]]
     if not measured or None in measured:
@@ -166,6 +169,15 @@ def read_overview(
     return Overview(run, {**answers, **of_programs}, paths, db, bool(rows))
 
 
+@contextmanager
+def asked_of(connection: Connection, run: Run) -> Iterator[Answered]:
+    """Answer what several queries read of a run, also those of its drawings."""
+    blocks = (*SHARED, "peak_roles")
+    asked = {"run": run.name}
+    with answered_once(connection, blocks, asked, load_catalogue()) as answered:
+        yield answered
+
+
 def _answers_of_programs(
     connection: Connection,
     asked: Mapping[str, Value],
@@ -173,6 +185,7 @@ def _answers_of_programs(
     top: int,
     catalogue: Catalogue,
     limits: Mapping[str, Value],
+    given: Answered | None,
 ) -> dict[str, Sequence[Row]]:
     of_programs = {**OF_PROGRAMS, "live_timeline": {"points": points}}
     of_programs |= {query: {"top": top} for query in RANKED}
@@ -180,7 +193,8 @@ def _answers_of_programs(
     if not headroom:
         # Most of the time goes into what a log has no rows for.
         return {query: [] for query in (*of_programs, "headroom")}
-    with answered_once(connection, SHARED, asked, catalogue) as answered:
+    blocks = SHARED if given is None else ()
+    with answered_once(connection, blocks, asked, catalogue, given) as answered:
         answers = {
             query: run_query(
                 connection, query, {**asked, **more}, catalogue, answered

@@ -37,7 +37,7 @@ def read_drawings_of(
 ) -> list[Drawings]:
     """Return what is drawn of each overview, read for all of them at once.
 
-    `answered` are blocks that were asked of the same runs, see `asked_of`.
+    `answered` is what `asked_of` yields for the only run that they are of.
     """
     described = [described_spaces(each, programs) for each in overviews]
     runs = {each.run.run_id: each.run for each in overviews}
