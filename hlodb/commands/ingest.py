@@ -12,7 +12,7 @@ from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -24,7 +24,7 @@ from hlodb.commands.options import (
     format_option,
     write_result,
 )
-from hlodb.errors import DataQualityError, UsageError
+from hlodb.errors import DataQualityError, UsageError, WarehouseLocked
 from hlodb.ingest.load.run_records import Passes, Progress, RunRequest, RunSummary
 from hlodb.ingest.pipeline.cores import MOST_JOBS
 from hlodb.ingest.pipeline.ingest import ingest_sources
@@ -127,6 +127,20 @@ _FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
     help=f"Change a limit that protects against hostile input: {', '.join(_LIMITS)};"
     " K, M and G are powers of 1024.",
 )
+@click.option(
+    "--watch",
+    "watched",
+    is_flag=True,
+    help="Ingest every run in the folder PATH when it is still, until Ctrl-C.",
+)
+@click.option(
+    "--still",
+    metavar="SECONDS",
+    type=click.FloatRange(0, 86_400),
+    default=10,
+    show_default=True,
+    help="With --watch: time without a change after which a dump is complete.",
+)
 @click.option("--strict", is_flag=True, help="Exit with 3 if anything is rejected.")
 @db_option
 @format_option
@@ -141,6 +155,8 @@ def command(
     retry_rejects: bool,
     passes: Passes,
     limits: tuple[str, ...],
+    watched: bool,
+    still: float,
     strict: bool,
     db: Path,
     form: str,
@@ -156,6 +172,7 @@ def command(
     hlodb ingest dumps/*.tar.xz --series releases
     hlodb ingest module_0001.jit_f.cpu_after_optimizations*.txt --format json
     hlodb ingest --retry-rejects                 after an upgrade of hlodb
+    hlodb ingest --watch /dumps --series nightly  each folder in it, when it is still
     hlodb ingest huge.tar.zst --limit file_bytes=4G --lock-timeout 600
 
     If other processes lock the warehouse for longer than the time-out, the dump is
@@ -163,9 +180,10 @@ def command(
     Exit code 3: something was rejected, and no module was loaded. Exit code 2: PATH is
     no dump.
     """
-    if not (paths or retry_rejects or staging_folder(db).is_dir()):
+    if watched:
+        folder = _watched_folder(paths, name, retry_rejects)
+    elif not (paths or retry_rejects or staging_folder(db).is_dir()):
         raise UsageError("pass a PATH: no dump is staged beside the warehouse")
-    limited = parse_limits(limits)
     request = RunRequest(
         name=name,
         series=series,
@@ -175,7 +193,28 @@ def command(
         passes=passes,
         retry_rejects=retry_rejects,
     )
+    asked = _Asked(db, request, jobs, parse_limits(limits), form, strict)
+    if watched:
+        _watch(folder, still, asked)
+    else:
+        _ingest(paths, asked)
+
+
+class _Asked(NamedTuple):
+    """What holds for every run that a command ingests."""
+
+    db: Path
+    request: RunRequest
+    jobs: int | None
+    limits: Limits
+    form: str
+    strict: bool
+
+
+def _ingest(paths: Sequence[str], asked: _Asked) -> None:
+    db, request, jobs, limited, form, strict = asked
     began = perf_counter()
+    name = request.name
     sources = discover(paths, run_name=name, limits=limited) if paths else []
     with _progress(sources) as progress:
         if is_lake(db):
@@ -204,6 +243,32 @@ def command(
     _write(summaries, form, is_numbered=not is_lake(db))
     _narrate(summaries, perf_counter() - began)
     _require_modules(summaries, strict)
+
+
+def _watched_folder(
+    paths: Sequence[str], name: str | None, retry_rejects: bool
+) -> Path:
+    """Return the only PATH of --watch; raise UsageError for anything else."""
+    if len(paths) != 1 or not Path(paths[0]).is_dir():
+        raise UsageError("--watch takes one PATH, a folder that is there")
+    if name is not None or retry_rejects:
+        raise UsageError("--watch names runs after their folders, and reads new files:"
+                         " leave out --run and --retry-rejects")  # fmt: skip
+    return Path(paths[0])
+
+
+def _watch(folder: Path, seconds: float, asked: _Asked) -> None:
+    """Ingest every run below a folder once it is still, until interrupted."""
+    # Loaded when asked for: most dumps are whole when they are named.
+    from hlodb.ingest.sources.watching import settled_runs
+
+    narrate(f"watching {folder}; Ctrl-C ends it, what is ingested stays")
+    for paths in settled_runs(folder, seconds):
+        try:
+            _ingest(paths, asked)
+        except (UsageError, DataQualityError, WarehouseLocked) as error:
+            narrate(f"{error}; watching goes on")
+        sys.stdout.flush()
 
 
 def parse_labels(labels: tuple[str, ...]) -> dict[str, str]:
