@@ -469,7 +469,9 @@ def _write_index(site: SiteFolder, known: _Known, title: str) -> None:
     if blocks := open_findings(known.findings, _finding_links(known)):
         sections.append(Section("Open findings", blocks))
     drawn: dict[str, list[Picture]] = {}
-    for number, lined in enumerate(known.lines, 1):
+    # A single run has no history to show first.
+    in_order = sorted(known.lines, key=lambda lined: len(lined.line.members) < 2)
+    for number, lined in enumerate(in_order, 1):
         runs = [
             ListedRun(
                 neighbour.run,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,10 @@ def test_answered_blocks_change_nothing(demo_warehouse: Path) -> None:
             both = [overview, overview]
             drawn, again = read_drawings_of(connection, both, 20, answered)
         assert overview == alone
-        assert drawn == again
+        assert drawn.peaks == again.peaks
+        # Only their ids differ: both may be on one page.
+        for map_, other in zip(drawn.maps.values(), again.maps.values(), strict=True):
+            assert replace(other, finding_id=map_.finding_id) == map_
         assert drawn.maps == read_drawings(connection, alone, 20).maps
     spaces = described_spaces(overview, 20)
     assert drawn.peaks.keys() == spaces.keys()

@@ -38,7 +38,7 @@ Open = Callable[..., Any]
 def files(
     demo_warehouse: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Path]:
-    """Return the page of a comparison and that of one run."""
+    """Return the page of a comparison, that of one run, and those of a site."""
     folder = tmp_path_factory.mktemp("pages")
     asked = {
         "diff": ["diff", "jaxlib-0.4.35", "jaxlib-0.5.3"],
@@ -47,7 +47,16 @@ def files(
     for name, words in asked.items():
         output = ["--format", "html", "--output", f"{folder / name}.html"]
         hlodb(demo_warehouse, *words, *output)
-    return {name: folder / f"{name}.html" for name in asked}
+    site = folder / "a site"
+    hlodb(demo_warehouse, "site", str(site))
+    [program] = site.glob("programs/jit_gpt_fsdp-*")
+    return {
+        **{name: folder / f"{name}.html" for name in asked},
+        "site": site / "index.html",
+        "run": site / "runs" / "jaxlib-0.5.3.html",
+        "program": program,
+        "findings": site / "findings.html",
+    }
 
 
 def hlodb(warehouse: Path, *words: str) -> str:
@@ -321,20 +330,37 @@ def test_a_strict_policy_leaves_the_pictures_coloured(
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed: `make page`")
-@pytest.mark.parametrize(("name", "scheme"), [("diff", "light"), ("explain", "dark")])
+@pytest.mark.parametrize(
+    ("name", "scheme"),
+    [
+        ("diff", "light"),
+        ("explain", "dark"),
+        ("site", "light"),
+        ("site", "dark"),
+        ("run", "light"),
+        ("run", "dark"),
+        ("program", "light"),
+        ("program", "dark"),
+        ("findings", "dark"),
+    ],
+)
 def test_nothing_bars_people_who_hear_the_page(
     open_page: Open, name: str, scheme: str
 ) -> None:
     page = open_page(name, color_scheme=scheme)
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-    page.locator(".map .value > rect").first.focus()
+    if values := page.locator(".map .value > rect").all():
+        values[0].focus()
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run()")["violations"]
     assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
 
 
-def test_a_phone_shows_the_page_without_scrolling_aside(open_page: Open) -> None:
-    page = open_page("explain", viewport={"width": 390, "height": 844})
+@pytest.mark.parametrize("name", ["explain", "site", "run", "program", "findings"])
+def test_a_phone_shows_the_page_without_scrolling_aside(
+    open_page: Open, name: str
+) -> None:
+    page = open_page(name, viewport={"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
@@ -343,3 +369,37 @@ def test_paper_shows_what_is_folded_and_no_tools(open_page: Open) -> None:
     page.emulate_media(media="print")
     assert page.locator(".tools:visible").count() == 0
     assert page.locator("article p").last.is_visible()
+
+
+def test_a_site_leads_from_page_to_page_without_scripts(
+    browser: Any, files: dict[str, Path]
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    loaded: list[str] = []
+    page.on("request", lambda request: loaded.append(request.url))
+    page.goto(files["site"].as_uri())
+    for name, seen in (
+        ("jaxlib-0.5.3", "jaxlib-0.5.3: ± 1 worse: jit_cnn host"),
+        ("← jaxlib-0.4.35", "jaxlib-0.4.35: "),
+        ("jit_cnn", "jit_cnn, "),
+        ("Run jaxlib-0.10.2", "jaxlib-0.10.2: "),
+        ("Findings", "Findings: 0 open of 0"),
+        ("Overview", "Memory of compiled programs: 10 runs, "),
+    ):
+        page.get_by_role("link", name=name, exact=True).first.click()
+        assert page.locator("h1").inner_text().startswith(seen)
+    folder = files["site"].parent.as_uri()
+    assert [url for url in loaded if not url.startswith(folder)] == []
+    context.close()
+
+
+@pytest.mark.parametrize("name", ["site", "run", "program"])
+def test_the_first_screen_of_a_site_holds_a_sentence_and_a_picture(
+    open_page: Open, name: str
+) -> None:
+    page = open_page(name, viewport={"width": 1440, "height": 900})
+    figures = [each.bounding_box() for each in page.locator("figure svg").all()]
+    seen = [box for box in figures if box and box["y"] + box["height"] <= 900]
+    assert seen
+    assert page.locator("h1").bounding_box()["y"] < 200

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -86,11 +85,9 @@ def _maps(
 ) -> dict[_Title, ArenaMap]:
     titles: dict[str, _Title] = {}
     wanted: list[Wanted] = []
-    places: Counter[int] = Counter()
-    for title, (module, color) in spaces.items():
+    for number, (title, (module, color)) in enumerate(spaces.items(), 1):
         run = runs[module.run_id]
-        places[title[0]] += 1
-        name = f"{run.run_id}-{places[title[0]]}"
+        name = f"{run.run_id}-{number}"
         titles[name] = title
         wanted.append(Wanted(name, color, None, module, (None, run.name), True))
     found = read_maps(connection, wanted, answered)
