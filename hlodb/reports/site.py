@@ -459,7 +459,12 @@ def _write_findings(site: SiteFolder, known: _Known) -> None:
 
 def _drawn_trends(programs: Sequence[ListedProgram]) -> list[Trend]:
     """Return what is drawn of a line: what moved furthest, else what is largest."""
-    in_order = [p for p in moved_first(programs) if len(p.sizes) > 1]
+    # Ranks mostly need the same.
+    alike = {
+        (p.trend.program, p.trend.color, *p.sizes): p
+        for p in moved_first(programs)[::-1]
+    }
+    in_order = [p for p in moved_first([*alike.values()]) if len(p.sizes) > 1]
     moved = [p.trend for p in in_order if len(set(p.sizes)) > 1]
     return moved[:_DRAWN] or [p.trend for p in in_order[:_DRAWN_STILL]]
 

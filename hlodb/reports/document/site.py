@@ -62,11 +62,15 @@ def is_open(finding: Row) -> bool:
 
 
 def moved_first(programs: Sequence[ListedProgram]) -> list[ListedProgram]:
-    """Return programs, those first whose memory moved furthest, then the largest."""
+    """Return programs, those first whose memory moved furthest, then the largest.
 
-    def order(program: ListedProgram) -> tuple[int, int]:
+    Main memory comes before memory that the compiler fills on purpose.
+    """
+
+    def order(program: ListedProgram) -> tuple[bool, int, int]:
         sizes = program.sizes
-        return min(sizes) - max(sizes), -sizes[-1]
+        moved = max(sizes) - min(sizes)
+        return not moved or program.trend.color != 0, -moved, -sizes[-1]
 
     return sorted(programs, key=order)
 
