@@ -1,7 +1,7 @@
 """What is said of compiled pairs with one edit, or two, whose truth is known."""
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -187,11 +187,46 @@ IMAGES: dict[str, list[Edit]] = {
 SEARCH: dict[str, list[Edit]] = {
     "search_bf16_scores": [
         ("sharded_search.py", 16, 14, "search", "f32 → bf16 in 19 operations"),
-        ("sharded_search.py", 17, 17, "search",
-         "output f32[512] → bf16[512] of reduce_max"),
     ],
     "search_renamed": [],
     "search_extracted": [],
+}  # fmt: skip
+
+GAMES: dict[str, list[Edit]] = {
+    "games_renamed": [],
+    "games_moved": [],
+    # Half as many steps again do not unroll it.
+    "two_longer_lost": [
+        ("pgx_selfplay.py", 29, 29, "play", "loop steps 40 → 60 in play"),
+        (None, None, None, None,
+         "momentum['think'] and 2 more arguments no longer donated"),
+    ],
+}  # fmt: skip
+
+SNAKE: dict[str, list[Edit]] = {
+    # Unrolled, the loop gives other operations for the outputs of the base.
+    "two_unrolled_grids": [
+        ("jumanji_snake.py", 27, 27, "rollout",
+         "loop of 48 steps partly unrolled in rollout"),
+        ("jumanji_snake.py", None, 27, "rollout",
+         "new output f32[48,2048,12,12,5] of reshape"),
+    ],
+}  # fmt: skip
+
+COUNTS: dict[str, list[Edit]] = {
+    "two_drawn_narrow": [
+        ("numpyro_counts.py", None, 17, "model", "f32 → bf16 in 3 operations"),
+        ("numpyro_counts.py", 27, 28, "infer",
+         "f32[4,1024] → f32[8,1024] in 482 operations"),
+    ],
+}  # fmt: skip
+
+DECODERS: dict[str, list[Edit]] = {
+    # So are the outputs, and nothing was removed.
+    "giant_wide": [
+        ("giant_fsdp.py", None, 42, "slopes_of.<locals>.part",
+         "bf16 → f32 in 96 operations"),
+    ],
 }  # fmt: skip
 
 TOWERS: dict[str, list[Edit]] = {
@@ -209,6 +244,10 @@ TOWERS: dict[str, list[Edit]] = {
         pytest.param("two_tower_tpu", TOWERS, marks=pytest.mark.slow),
         pytest.param("dm_pix_augment", IMAGES, marks=pytest.mark.slow),
         pytest.param("optax_factors", FACTORS, marks=pytest.mark.slow),
+        pytest.param("pgx_selfplay", GAMES, marks=pytest.mark.slow),
+        pytest.param("jumanji_snake", SNAKE, marks=pytest.mark.slow),
+        pytest.param("numpyro_counts", COUNTS, marks=pytest.mark.slow),
+        pytest.param("giant_fsdp", DECODERS, marks=pytest.mark.slow),
         pytest.param("sharded_search", SEARCH, marks=pytest.mark.slow),
         pytest.param("classifier-cpu", CLASSIFIER, marks=pytest.mark.slow),
         pytest.param("decoder-cpu", DECODER, marks=pytest.mark.slow),
@@ -232,6 +271,16 @@ def test_edits_of_pairs_are_told_at_their_lines(
 
 def _edits(connection: Connection, names: Iterable[str]) -> dict[str, list[Edit]]:
     """Return the edits of all candidates, from one call as reports make it."""
+    rows = _rows(connection, names)
+    return {
+        name: [_told(row) for row in rows if row["pair"] == pair]
+        for pair, name in enumerate(names, 1)
+    }
+
+
+def _rows(
+    connection: Connection, names: Iterable[str], with_paths: bool = False
+) -> list[dict[str, Any]]:
     sources = {
         name: (run_id, module_id)
         for name, run_id, module_id in connection.execute(
@@ -244,13 +293,10 @@ def _edits(connection: Connection, names: Iterable[str]) -> dict[str, list[Edit]
         "base_ids": [sources["base"][1] for _ in names],
         "candidate_runs": [sources[name][0] for name in names],
         "candidate_ids": [sources[name][1] for name in names],
+        "with_paths": with_paths,
     }
     rows = run_query(connection, "source_edits", asked).dicts()
-    rows.sort(key=lambda row: row["place"])
-    return {
-        name: [_told(row) for row in rows if row["pair"] == pair]
-        for pair, name in enumerate(names, 1)
-    }
+    return sorted(rows, key=lambda row: row["place"])
 
 
 def _told(row: dict[str, Any]) -> Edit:
@@ -324,6 +370,38 @@ def test_many_outputs_are_one_edit_told_by_the_largest(
 ) -> None:
     base, candidate = map(returning, counts)
     assert sentences_of(tmp_path, base, candidate) == sentences
+
+
+def test_outputs_of_one_shape_go_together_whatever_computes_them(
+    tmp_path: Path,
+) -> None:
+    """One of three is new: another operation gives what the base has, too."""
+    base, candidate = returning(1), returning(2).replace("sum0", "product0")
+    candidate = candidate.replace("add(p0", "multiply(p0")
+    assert sentences_of(tmp_path, base, candidate)[-1] == "new output f32[8] of sum1"
+
+
+def calling(operations: Sequence[str]) -> str:
+    """Return a program that calls a function of some operations."""
+    shape = "f32[8]{0}"
+    where = 'metadata={{op_name="{}" source_file="/a/s.py" source_line={}}}'
+    lines = [
+        f"  {'ROOT ' if n == len(operations) else ''}v{n} = {shape} {name}(v{n - 1}),"
+        f" {where.format(name, 10 + n)}\n"
+        for n, name in enumerate(operations, 1)
+    ]
+    return (
+        f"HloModule jit_step, entry_computation_layout={{({shape})->{shape}}}\n\n"
+        f"norm {{\n  v0 = {shape} parameter(0)\n{''.join(lines)}}}\n\n"
+        f"ENTRY main {{\n  p = {shape} parameter(0)\n  ROOT c = {shape} call(p),"
+        f" to_apply=norm, {where.format('jit(step)/jvp(jit(norm))', 9)}\n}}\n"
+    )
+
+
+def test_paths_of_an_edit_are_those_that_inlining_leaves(tmp_path: Path) -> None:
+    texts = calling(["negate"]), calling(["tanh", "negate"])
+    (edit,) = edits_of(tmp_path, *texts, with_paths=True)
+    assert edit["candidate_paths"].split("\n") == ["jvp(jit(norm))/tanh"]
 
 
 def sharded(first: str, second: str) -> str:
@@ -447,6 +525,13 @@ def test_a_loop_that_ends_at_a_fraction_has_no_number_of_steps(tmp_path: Path) -
 
 def sentences_of(folder: Path, *texts: str) -> list[str]:
     """Return what is said of the edit of one program to another."""
+    return [row["sentence"] for row in edits_of(folder, *texts)]
+
+
+def edits_of(
+    folder: Path, *texts: str, with_paths: bool = False
+) -> list[dict[str, Any]]:
+    """Return the edits of one program to another."""
     runs = ["base", "candidate"]
     for run, text in zip(runs, texts, strict=True):
         (folder / run).mkdir()
@@ -455,7 +540,7 @@ def sentences_of(folder: Path, *texts: str) -> list[str]:
         request = RunRequest(name=run)
         ingest([str(folder / run)], folder / "w.duckdb", request=request, jobs=1)
     with connect(folder / "w.duckdb") as connection:
-        return [edit[4] for edit in _edits(connection, runs)["candidate"]]
+        return _rows(connection, runs[1:], with_paths)
 
 
 @pytest.mark.parametrize(

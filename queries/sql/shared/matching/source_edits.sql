@@ -21,8 +21,8 @@
 --   than the base has the base's files.
 -- grain: pair of snapshots, edit
 -- steps: programs, program_instructions, forms, operand_edges, program_calls,
---   arguments, argument_agreement, dumped_frames, checkouts, frames,
---   call_sites, innermost_calls, instruction_frames, edited_calls,
+--   call_paths, arguments, argument_agreement, dumped_frames, checkouts,
+--   frames, call_sites, innermost_calls, instruction_frames, edited_calls,
 --   user_folders, core_paths, operations, unmatched_operations,
 --   first_unmatched, edit_sites, unmatched_loops, loop_changes, loop_edits,
 --   recomputation_counts, recomputation_changes, recomputation_edits,
@@ -64,8 +64,8 @@
 --   one; false where a type or shape first differs there, and no call of the
 --   user is at another place.
 -- column base_paths VARCHAR text neutral: Framework paths of the base that the
---   edit is of, or that descend from it and that the candidate lacks, one per
---   line; NULL unless with_paths.
+--   edit is of, or that descend from it and that the candidate lacks, after
+--   those of the calls that lead there, one per line; NULL unless with_paths.
 -- column candidate_paths VARCHAR text neutral: The same of the candidate.
 SELECT
   e.pair,

@@ -1,7 +1,7 @@
 -- step: All edits, without what may only follow from another one. Where
 --   arguments have other types, so have the operations on them, unless their
---   line was edited, too. What a loop stacks, or takes from a stack, belongs
---   to the loop or output.
+--   line was edited, too; so has an output of an operation that was retyped.
+--   What a loop stacks, or takes from a stack, belongs to the loop or output.
 -- grain: pair, edit
 WITH all_edits AS (
   FROM constant_edits
@@ -96,10 +96,29 @@ WHERE (
   OR e.change NOT IN ('added', 'removed', 'replaced')
   AND NOT (e.change = 'loop' AND coalesce(p.has_other_frames, FALSE))
 )
+-- The same operations on both sides say nothing.
+AND NOT (
+  e.change = 'replaced'
+  AND e.base_text IS NULL
+  AND e.candidate_text IS NULL
+)
 -- What is little beside another edit may be a trace of it.
 AND (
   coalesce(abs(e.delta_bytes), e.most_bytes) >= 0.01 * e.most_bytes
   OR e.change NOT IN ('added', 'removed', 'replaced', 'retyped', 'reshaped')
+)
+AND NOT (
+  e.change = 'output'
+  AND regexp_extract(e.base_text, '\[.*')
+    = regexp_extract(e.candidate_text, '\[.*')
+  AND (
+    e.pair, split_part(e.base_text, '[', 1),
+    split_part(e.candidate_text, '[', 1)
+  ) IN (
+    SELECT (r.pair, r.base_text, r.candidate_text)
+    FROM group_edits AS r
+    WHERE r.change = 'retyped'
+  )
 )
 AND NOT (
   e.change = 'retyped'

@@ -35,7 +35,8 @@ of_another_type AS (
   GROUP BY s.pair, s.is_candidate, s.instruction_id
   HAVING count(k.instruction_id) = 0
 ),
--- It is converted as what it meets in a reader is of another type.
+-- It is converted as what it meets in a reader is of another type, which is
+-- not converted itself.
 converted_for_another AS (
   SELECT s.pair, s.is_candidate, s.instruction_id
   FROM starts AS s
@@ -56,7 +57,7 @@ converted_for_another AS (
     AND k.is_candidate = o.is_candidate
     AND k.instruction_id = o.instruction_id
   WHERE s.opcode = 'convert'
-    AND o.opcode NOT IN ('constant', 'broadcast', 'parameter')
+    AND o.opcode NOT IN ('constant', 'broadcast', 'parameter', 'convert')
 )
 SELECT s.*
 FROM starts AS s

@@ -2,7 +2,8 @@
 --   that it is recognised by on the other side: its path, opcode and the
 --   function of the user that it comes from; a call of a jitted function of a
 --   library also by that. is_located: it comes from a line
---   of the user; may_start: it computes something, and is no scalar.
+--   of the user; may_start: it computes something, and is no scalar; op_paths:
+--   its paths after those of the calls that lead to it, one per line.
 -- grain: pair, side, instruction
 WITH user_functions AS (
   SELECT DISTINCT pair, string_split(function_name, '.')[-1] AS function_name
@@ -19,6 +20,9 @@ shared_functions AS (
 SELECT
   i.pair, i.is_candidate, i.instruction_id, i.computation_id, f.opcode,
   f.op_name,
+  CASE WHEN f.op_name <> '' THEN array_to_string(
+    list_transform(q.call_paths, lambda p: p || f.op_name), chr(10)
+  ) END AS op_paths,
   -- jvp(jit(_one_hot)) is one_hot, and reduce_sum[axes=(0,)] reduce_sum.
   ltrim(
     regexp_replace(
@@ -56,6 +60,10 @@ LEFT JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
 LEFT JOIN shared_functions AS u
   ON u.pair = i.pair
   AND u.function_name = n.function_name
+LEFT JOIN call_paths AS q
+  ON q.pair = i.pair
+  AND q.is_candidate = i.is_candidate
+  AND q.computation_id = i.computation_id
 LEFT JOIN core_paths AS c
   ON c.pair = i.pair
   AND c.is_candidate = i.is_candidate

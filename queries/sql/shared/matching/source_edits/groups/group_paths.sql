@@ -25,8 +25,8 @@ descendants AS (
 )
 SELECT
   d.pair, d.source_file, d.function_name,
-  list(DISTINCT o.op_name) FILTER (WHERE NOT o.is_candidate) AS base_paths,
-  list(DISTINCT o.op_name) FILTER (WHERE o.is_candidate) AS candidate_paths
+  list(DISTINCT o.op_paths) FILTER (WHERE NOT o.is_candidate) AS base_paths,
+  list(DISTINCT o.op_paths) FILTER (WHERE o.is_candidate) AS candidate_paths
 FROM descendants AS d
 JOIN operations AS o USING (pair, is_candidate, instruction_id)
 GROUP BY d.pair, d.source_file, d.function_name

@@ -21,8 +21,8 @@ SELECT
   CAST(0 AS BIGINT) AS delta_bytes, s.source_file, s.function_name,
   max(s.line) FILTER (WHERE NOT k.is_candidate) AS base_line,
   max(s.line) FILTER (WHERE k.is_candidate) AS candidate_line,
-  list(DISTINCT k.op_name) FILTER (WHERE NOT k.is_candidate) AS base_paths,
-  list(DISTINCT k.op_name) FILTER (WHERE k.is_candidate) AS candidate_paths
+  list(DISTINCT k.op_paths) FILTER (WHERE NOT k.is_candidate) AS base_paths,
+  list(DISTINCT k.op_paths) FILTER (WHERE k.is_candidate) AS candidate_paths
 FROM callbacks AS k
 LEFT JOIN edit_sites AS s USING (pair, is_candidate, frame_id)
 WHERE k.copy_number > k.both_count - k.side_count

@@ -1,6 +1,8 @@
--- step: Outputs that one side lacks, or that are other arrays than at the same
---   place of the other side. Up to three added or removed outputs are an edit
---   each, more of them one, described by the largest.
+-- step: Outputs that one side lacks, or that are other arrays than at the
+--   same place of the other side. Where one side has more of them, outputs
+--   of one type and shape go together, whatever computes them. Up to three
+--   added or removed outputs are an edit each, more of them one, described
+--   by the largest.
 -- grain: pair, edit
 WITH roots AS (
   SELECT i.pair, i.is_candidate, i.instruction_id, f.opcode
@@ -56,13 +58,25 @@ counted_outputs AS (
       AS added_count
   FROM outputs AS o
 ),
+unlike_outputs AS (
+  SELECT
+    o.*, row_number() OVER (
+      PARTITION BY o.pair, o.shape, o.is_candidate ORDER BY o.output_index
+    ) AS shape_number,
+    count(*) OVER (PARTITION BY o.pair, o.shape, o.is_candidate)
+      AS same_shape_count,
+    count(*) OVER (PARTITION BY o.pair, o.shape) AS shape_count
+  FROM counted_outputs AS o
+  WHERE o.copy_number > o.both_count - o.side_count
+),
 unmatched_outputs AS MATERIALIZED (
   SELECT
     o.*, row_number() OVER (
       PARTITION BY o.pair, o.is_candidate ORDER BY o.output_index
     ) AS unmatched_number
-  FROM counted_outputs AS o
-  WHERE o.copy_number > o.both_count - o.side_count
+  FROM unlike_outputs AS o
+  WHERE o.added_count = 0
+    OR o.shape_number > o.shape_count - o.same_shape_count
 ),
 -- Outputs of one edit have one edit_number, and are ranked in it.
 numbered AS (

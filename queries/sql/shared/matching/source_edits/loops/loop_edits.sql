@@ -2,7 +2,8 @@
 --   have other sizes: it follows from them. Where the loop is gone and an
 --   operation is in its function more often by the number of its trips, it was
 --   unrolled. It is unrolled in part where it has fewer trips and a body that
---   is larger by about the same factor.
+--   is larger by about the same factor: more than 0.6 of it, and nearer to it
+--   than to 1.
 -- grain: pair, edit
 WITH RECURSIVE nested_calls AS MATERIALIZED (
   SELECT DISTINCT i.pair, i.is_candidate, i.computation_id, c.called_id
@@ -27,8 +28,8 @@ computations_in_loops AS (
 loop_paths AS (
   SELECT
     k.pair, k.inner_file, k.inner_function,
-    list(DISTINCT o.op_name) FILTER (WHERE NOT o.is_candidate) AS base_paths,
-    list(DISTINCT o.op_name) FILTER (WHERE o.is_candidate) AS candidate_paths
+    list(DISTINCT o.op_paths) FILTER (WHERE NOT o.is_candidate) AS base_paths,
+    list(DISTINCT o.op_paths) FILTER (WHERE o.is_candidate) AS candidate_paths
   FROM (
     SELECT DISTINCT b.pair, b.inner_file, b.inner_function, o.key
     FROM computations_in_loops AS b
@@ -57,6 +58,8 @@ SELECT
   CASE
     WHEN l.base_size > 0.6 * l.candidate_size * l.candidate_trips
         / nullif(l.base_trips, 0)
+      AND pow(l.base_size, 2) * l.base_trips
+        > pow(l.candidate_size, 2) * l.candidate_trips
       AND l.base_trips < l.candidate_trips
       THEN 'partly unrolled'
     WHEN l.is_in_base THEN coalesce(CAST(l.base_trips AS VARCHAR), '?')
@@ -64,6 +67,8 @@ SELECT
   CASE
     WHEN l.candidate_size > 0.6 * l.base_size * l.base_trips
         / nullif(l.candidate_trips, 0)
+      AND pow(l.candidate_size, 2) * l.candidate_trips
+        > pow(l.base_size, 2) * l.base_trips
       AND l.candidate_trips < l.base_trips
       THEN 'partly unrolled'
     WHEN l.is_in_candidate

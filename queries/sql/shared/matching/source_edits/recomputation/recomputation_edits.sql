@@ -44,8 +44,8 @@ checkpoint_sites AS MATERIALIZED (
 paths AS (
   SELECT
     o.pair,
-    list(DISTINCT o.op_name) FILTER (WHERE NOT o.is_candidate) AS base_paths,
-    list(DISTINCT o.op_name) FILTER (WHERE o.is_candidate) AS candidate_paths
+    list(DISTINCT o.op_paths) FILTER (WHERE NOT o.is_candidate) AS base_paths,
+    list(DISTINCT o.op_paths) FILTER (WHERE o.is_candidate) AS candidate_paths
   FROM operations AS o
   JOIN changed_keys AS k USING (pair, key)
   WHERE $with_paths
