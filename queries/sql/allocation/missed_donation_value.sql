@@ -4,11 +4,10 @@
 --   peak if the output lay in the parameter's allocation and needed none of
 --   its own; reserved memory falls by output_bytes. is_possible: no copy is
 --   needed, because the parameter is last read no later than the output's
---   allocation is first in use. It is false if the parameter is read by what
---   needs the output, and unknown (NULL) if it is read later only in the
---   present schedule: the compiler orders a program with the donation anew,
---   and compiling it tells. saved_at_peak_bytes is exact for one pair at a
---   time.
+--   allocation is first in use. It is unknown (NULL) if the parameter is read
+--   later in the present schedule: the compiler orders a program with the
+--   donation anew, and copies what it still needs, so that compiling it tells
+--   how much is saved. saved_at_peak_bytes is exact for one pair at a time.
 -- grain: module occurrence, pair
 -- leading: program, parameter_number, op_name, saved_at_peak_bytes,
 --   is_possible, output_index, output_bytes, shape
@@ -32,14 +31,14 @@
 --   is read.
 -- column output_step INTEGER step neutral: First step at which the output's
 --   allocation is in use.
--- column is_possible BOOLEAN flag neutral: Whether it needs no copy; NULL if
+-- column is_possible BOOLEAN flag neutral: True if it needs no copy; NULL if
 --   that depends on the order that the compiler chooses.
 -- column live_peak_bytes
 -- column saved_at_peak_bytes BIGINT bytes higher_is_better: Fall of the live
 --   peak.
 -- column source_file
 -- column source_line
-WITH RECURSIVE tenants AS (
+WITH tenants AS (
   SELECT * FROM value_places()
 ),
 pairs AS MATERIALIZED (
@@ -104,77 +103,6 @@ lowered AS (
   JOIN levels AS l USING (module_id, output_id)
   WHERE l.step <= e.last_step
   GROUP BY p.module_id, p.output_id
-),
--- Of modules with late readers alone: instructions of all runs are many.
-late_pairs AS MATERIALIZED (
-  SELECT p.module_id, p.parameter_id, p.output_id, f.output_step
-  FROM pairs AS p
-  JOIN starts AS f USING (module_id, output_id)
-  WHERE p.last_use_step > f.output_step
-),
-scheduled AS MATERIALIZED (
-  SELECT i.module_id, i.instruction_id, i.schedule_step, i.computation_id
-  FROM (SELECT DISTINCT module_id FROM late_pairs) AS l
-  JOIN store.instructions AS i USING (module_id)
-),
--- Readers of the parameter after the output's allocation is first in use. Of
--- what runs inside of other computations, such as loops, the order is known.
-late_readers AS MATERIALIZED (
-  SELECT DISTINCT
-    p.module_id, p.parameter_id, p.output_id, i.instruction_id,
-    i.schedule_step, i.computation_id = e.entry_computation_id AS is_entry
-  FROM late_pairs AS p
-  JOIN allocation_values AS v
-    ON v.module_id = p.module_id
-    AND v.allocation_id = p.parameter_id
-  JOIN store.value_uses AS u
-    ON u.module_id = v.module_id
-    AND u.value_id = v.value_id
-  JOIN scheduled AS i
-    ON i.module_id = u.module_id
-    AND i.instruction_id = u.instruction_id
-  JOIN (
-    SELECT DISTINCT s.module_id, s.entry_computation_id
-    FROM store.snapshots AS s
-  ) AS e
-    ON e.module_id = p.module_id
-  WHERE i.schedule_step > p.output_step
-),
--- Materialised: else all modules are joined at every step.
-links AS MATERIALIZED (
-  SELECT o.module_id, o.operand_id, o.instruction_id, i.schedule_step
-  FROM (SELECT DISTINCT module_id FROM late_readers) AS l
-  JOIN operands AS o USING (module_id)
-  JOIN scheduled AS i USING (module_id, instruction_id)
-),
--- What needs the output, as far as the last of these readers.
-dependents AS (
-  SELECT l.module_id, l.output_id, d.instruction_id, l.last_step
-  FROM (
-    SELECT module_id, output_id, max(schedule_step) AS last_step
-    FROM late_readers
-    GROUP BY module_id, output_id
-  ) AS l
-  JOIN allocation_values AS v
-    ON v.module_id = l.module_id
-    AND v.allocation_id = l.output_id
-  JOIN store."values" AS d
-    ON d.module_id = v.module_id
-    AND d.value_id = v.value_id
-  UNION
-  SELECT d.module_id, d.output_id, o.instruction_id, d.last_step
-  FROM dependents AS d
-  JOIN links AS o
-    ON o.module_id = d.module_id
-    AND o.operand_id = d.instruction_id
-  WHERE coalesce(o.schedule_step <= d.last_step, TRUE)
-),
-prevented AS (
-  SELECT DISTINCT l.module_id, l.parameter_id, l.output_id
-  FROM late_readers AS l
-  LEFT JOIN dependents AS d USING (module_id, output_id, instruction_id)
-  WHERE NOT l.is_entry
-    OR d.module_id IS NOT NULL
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, p.space_color AS color,
@@ -183,7 +111,6 @@ SELECT
   f.output_step,
   CASE
     WHEN coalesce(p.last_use_step, -1) <= f.output_step THEN TRUE
-    WHEN x.module_id IS NOT NULL THEN FALSE
   END AS is_possible,
   m.live_peak_bytes,
   m.live_peak_bytes - l.new_peak_bytes AS saved_at_peak_bytes,
@@ -191,7 +118,6 @@ SELECT
 FROM pairs AS p
 JOIN lowered AS l USING (module_id, output_id)
 LEFT JOIN starts AS f USING (module_id, output_id)
-LEFT JOIN prevented AS x USING (module_id, parameter_id, output_id)
 JOIN selected_memory() AS m
   ON m.module_id = p.module_id
   AND m.color = p.space_color

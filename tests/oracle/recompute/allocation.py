@@ -306,30 +306,11 @@ def _entry_parameter(module: Module, number: int) -> Instruction | None:
     return next((i for i in instructions if i.parameter_number == number), None)
 
 
-def _needs_no_copy(
-    module: Module, pair: _Missed, start: int | None, last: int | None
-) -> bool | None:
-    """Return whether all readers of the parameter can run before its new tenants."""
-    if start is None or (-1 if last is None else last) <= start:
-        return None if start is None else True
-    late = [
-        reader
-        for place in pair.parameter.places
-        for reader in readers(module, place.value)
-        if reader.step is not None and reader.step > start
-    ]
-    entry = {i.name: i for i in module.entry.instructions}
-    tenants = [place.value.instruction for place in pair.result.allocation.places]
-    needing = {tenant.name for tenant in tenants if tenant is not None}
-    while more := {
-        name
-        for name, instruction in entry.items()
-        if name not in needing and needing & set(instruction.operand_names)
-    }:
-        needing |= more
-    if any(i.name not in entry or i.name in needing for i in late):
-        return False
-    return None
+def _is_read_before(start: int | None, last: int | None) -> bool | None:
+    """Return True if a parameter is last read before its new tenant is in use."""
+    if start is None or (last is not None and last > start):
+        return None
+    return True
 
 
 @recomputes("missed_donation_value")
@@ -356,7 +337,7 @@ def missed_donation_value(dump: Dump) -> Iterator[Row]:
                 "output_bytes": result.size,
                 "last_use_step": last,
                 "output_step": start,
-                "is_possible": _needs_no_copy(space.module, pair, start, last),
+                "is_possible": _is_read_before(start, last),
                 "live_peak_bytes": space.peak,
                 "saved_at_peak_bytes": space.peak - rest,
                 "source_file": source.file if source else None,
