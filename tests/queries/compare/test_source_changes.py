@@ -288,7 +288,7 @@ def _rows(
             " JOIN runs AS r USING (run_id) WHERE m.stage = 'before_optimizations'"
         ).fetchall()
     }
-    asked = {
+    asked: dict[str, Any] = {
         "base_runs": [sources["base"][0] for _ in names],
         "base_ids": [sources["base"][1] for _ in names],
         "candidate_runs": [sources[name][0] for name in names],
