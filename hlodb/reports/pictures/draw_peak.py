@@ -1,4 +1,4 @@
-"""Draw what the live peak holds: role, source line, array, from left to right.
+"""Draw what the live peak holds: role, layer, source line, array, from left to right.
 
 Down are bytes: the whole height is the peak. Parts too low to be seen are one.
 """
@@ -12,13 +12,20 @@ from hlodb.reports.document.blocks import Table, table
 from hlodb.reports.document.escape import html, middle_cut
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import WIDTH, element, label
-from hlodb.reports.read.drawn.peak_parts import Part, PeakParts
+from hlodb.reports.read.drawn.peak_parts import (
+    Part,
+    PeakParts,
+    depth,
+    without_layers,
+)
 from hlodb.text import counted, plain_bytes, plain_percent
 
 NARROW = 360
 """Width of the drawing for phones, which leaves the last level out."""
 
-_COLUMNS = {WIDTH: (0.24, 0.34, 0.42), NARROW: (0.42, 0.58)}
+_COLUMNS = {3: (0.24, 0.34, 0.42), 4: (0.2, 0.22, 0.25, 0.33)}
+_NARROW_COLUMNS = (0.42, 0.58)
+_LEVELS = ("role", "layer", "source line", "array")
 _HEIGHT = {WIDTH: 372, NARROW: 250}
 _LEAST, _LEAST_ARRAY = 4, 14
 """Heights below which parts are one; arrays have their names in them."""
@@ -41,17 +48,21 @@ def draw_peak(parts: PeakParts, who: str, number: int, width: int = WIDTH) -> Pi
     """Draw the parts of the peak of `who`; parts are not empty."""
     whole = sum(part.bytes for part in parts)
     height = _HEIGHT[width]
-    columns = _COLUMNS[width]
+    levels: Sequence[str]
+    levels = _LEVELS if depth(parts) == len(_LEVELS) else (_LEVELS[0], *_LEVELS[2:])
+    columns = _COLUMNS[len(levels)]
+    if width == NARROW:
+        parts, columns = without_layers(parts), _NARROW_COLUMNS
+        levels = (_LEVELS[0], _LEVELS[2])
     placed = _placed(parts, 0, 0, height / whole, len(columns))
     drawing = "".join(_rectangle(each, columns, width, whole) for each in placed)
     name = f"parts-{number}" if width == WIDTH else f"parts-{number}-narrow"
-    text = (
-        f"{who}: the live peak of {plain_bytes(whole)} by role, source line and array."
-    )
-    figures = _figures(parts, whole) if width == WIDTH else None
+    named = ", ".join(levels)
+    text = f"{who}: the live peak of {plain_bytes(whole)} by {named}."
+    figures = _figures(parts, whole, levels) if width == WIDTH else None
     return Picture(
         name,
-        "What holds the peak: role, source line, array",
+        f"What holds the peak: {named}",
         text,
         height,
         drawing,
@@ -94,7 +105,8 @@ def _rectangle(
 ) -> str:
     part, depth = placed.part, placed.depth
     left = width * sum(columns[:depth])
-    wide = width * columns[depth]
+    # What has no parts of its own reaches to the end.
+    wide = width * (columns[depth] if part.children else sum(columns[depth:]))
     share = f"{plain_bytes(part.bytes)}, {plain_percent(part.bytes / whole)}"
     title = f"{' → '.join(middle_cut(name, 120) for name in placed.path)}: {share}"
     drawn = element(
@@ -120,13 +132,14 @@ def _rectangle(
     )
 
 
-def _figures(parts: PeakParts, whole: int) -> Table:
+def _figures(parts: PeakParts, whole: int, levels: Sequence[str]) -> Table:
     rows = [
         (*names, plain_bytes(size), plain_percent(size / whole))
         for names, size in sorted(_leaves(parts), key=lambda leaf: -leaf[1])
     ]
-    header = ("role", "source line", "array", "bytes", "share")
-    return table(header, rows, _MOST_ROWS, numeric=(3, 4))
+    count = len(levels)
+    header = (*levels, "bytes", "share")
+    return table(header, rows, _MOST_ROWS, numeric=(count, count + 1))
 
 
 def _leaves(

@@ -1,4 +1,5 @@
--- What is live at the peak of the modules $modules, in parts: role, source line, shape.
+-- What is live at the peak of the modules $modules, in parts: role, layer, source line,
+-- shape.
 -- Source lines are those of the locations $locations; both lie side by side. Arguments
 -- have a name instead of a line.
 WITH wanted AS (
@@ -16,7 +17,8 @@ held AS (
   ) AS r
 )
 SELECT
-  w.module_id, w.locations_id, h.color, h.role, s.source_file, s.source_line,
+  w.module_id, w.locations_id, h.color, h.role, l.layer_name, l.layer_number,
+  s.source_file, s.source_line,
   a.kind, CASE WHEN f.opcode = 'parameter' THEN f.op_name END AS argument,
   v.shape, CAST(sum(h.owned_bytes) AS BIGINT) AS owned_bytes,
   count(*) AS value_count
@@ -32,6 +34,12 @@ LEFT JOIN store.instructions AS i
   ON i.module_id = h.module_id
   AND i.instruction_id = h.instruction_id
 LEFT JOIN store.instruction_forms AS f USING (form_id)
+LEFT JOIN instruction_layers(
+  module_ids := list_distinct(from_json($modules, '["BIGINT"]')),
+  every_run := TRUE
+) AS l
+  ON l.module_id = h.module_id
+  AND l.instruction_id = h.instruction_id
 LEFT JOIN value_sources(
   module_ids := list_distinct(from_json($modules, '["BIGINT"]')),
   locations_ids := list_distinct(from_json($locations, '["BIGINT"]')),

@@ -119,7 +119,18 @@ def test_a_remedy_says_by_what_memory_changes(explained: Explained) -> None:
 
 def test_arguments_of_one_kind_are_one_part() -> None:
     held = [
-        Held("weights", None, None, "parameter", f"p[{n}]['w']", "f32[8]{0}", 32, 1)
+        Held(
+            "weights",
+            None,
+            None,
+            None,
+            None,
+            "parameter",
+            f"p[{n}]['w']",
+            "f32[8]{0}",
+            32,
+            1,
+        )
         for n in range(3)
     ]
     [role] = peak_parts(held)
@@ -132,9 +143,19 @@ def test_arguments_of_one_kind_are_one_part() -> None:
     )
 
 
+NO_LAYER = (None, None)
+
+
+def argument(name: str) -> Held:
+    shape = "f32[8]{0}"
+    return Held("weights", None, None, None, None, "parameter", name, shape, 32, 1)
+
+
 def parts_of(sizes: list[int]) -> tuple[Part, ...]:
     held = [
-        Held("activations", "model.py", n, "temp", None, f"f32[{n}]{{0}}", size, 1)
+        Held(
+            "activations", *NO_LAYER, "model.py", n, "temp", None, f"f32[{n}]", size, 1
+        )
         for n, size in enumerate(sizes, 1)
     ]
     return peak_parts(held)
@@ -153,8 +174,51 @@ def test_parts_fill_the_picture_and_small_ones_are_one(width: int) -> None:
     assert len(rectangles) < 10
 
 
+def layered(layer: int | None, name: str | None, line: int, size: int) -> Held:
+    return Held("weights", name, layer, "m.py", line, "temp", None, "f32[8]", size, 1)
+
+
+def test_layers_are_between_role_and_line() -> None:
+    """Those of one name that hold similarly much share a part."""
+    held = [
+        *(layered(n, "block", line, 16) for n in (0, 1, 2) for line in (7, 8)),
+        *(layered(n, "conv", 9, 10 + 90 * n) for n in (0, 1)),
+        layered(None, None, 9, 5),
+    ]
+    parts = peak_parts(held)
+    [role] = parts
+    assert [(part.label, part.bytes) for part in role.children] == [
+        ("conv_1", 100),
+        ("block_0 … block_2", 96),
+        ("conv_0", 10),
+        ("outside of layers", 5),
+    ]
+    assert [(line.label, line.bytes) for line in role.children[1].children] == [
+        ("m.py:7", 48),
+        ("m.py:8", 48),
+    ]
+    assert sums_up(role)
+    picture = draw_peak(parts, "jit_f: HBM", 1)
+    assert picture.title == "What holds the peak: role, layer, source line, array"
+    assert picture.figures is not None
+    assert picture.figures.header[:4] == ("role", "layer", "source line", "array")
+    narrow = draw_peak(parts, "jit_f: HBM", 1, NARROW)
+    assert "conv_1" not in narrow.drawing
+    assert "m.py:9" in narrow.drawing
+
+
+def test_layers_that_hold_little_are_left_out() -> None:
+    held = [layered(n, "block", 7, 1) for n in (0, 1)]
+    [role] = peak_parts([*held, layered(None, None, 9, 98)])
+    assert [part.label for part in role.children] == ["m.py:9", "m.py:7"]
+
+
 def test_a_hostile_name_stays_text() -> None:
-    held = [Held("weights", None, None, "parameter", "<b>&\x1b[", "f32[8]", 32, 1)]
+    held = [
+        Held(
+            "weights", None, None, None, None, "parameter", "<b>&\x1b[", "f32[8]", 32, 1
+        )
+    ]
     picture = draw_peak(peak_parts(held), "<i>", 1)
     assert "<b>" not in picture.drawing
     assert "\x1b" not in picture.drawing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
@@ -13,9 +13,11 @@ from hlodb.schema.connection import Connection
 
 
 class Held(NamedTuple):
-    """Values at the peak that are alike: role, source line, shape."""
+    """Values at the peak that are alike: role, layer, source line, shape."""
 
     role: str
+    layer_name: str | None
+    layer_number: int | None
     source_file: str | None
     source_line: int | None
     kind: str | None
@@ -46,6 +48,14 @@ _Names = tuple[str, str]
 
 _LAYOUT = re.compile(r"\{[^}]*\}")
 _NUMBER = re.compile(r"(?<![A-Za-z_])\d+")
+
+_NO_LAYER = "outside of layers"
+
+_ALIKE = 2
+"""Layers are one part where the largest holds at most so many times the least."""
+
+_LEAST_NAMED = 0.1
+"""Where less of a peak has a layer, layers say nothing about it."""
 
 _WITHOUT_LINE = {
     "parameter": "arguments",
@@ -87,22 +97,102 @@ def read_peak_parts(
     }
 
 
-def peak_parts(held: Iterable[Held]) -> PeakParts:
-    """Return role → source line → shape or argument."""
-    roles: dict[str, dict[_Names, dict[_Names, Counter[str]]]] = {}
+def peak_parts(held: Sequence[Held]) -> PeakParts:
+    """Return role → source line → shape or argument.
+
+    Where layers are known, they are between role and source line.
+    """
+    of_roles: dict[str, list[Held]] = {}
     for each in held:
-        lines = roles.setdefault(each.role, {})
-        leaf = lines.setdefault(_line(each), {}).setdefault(_leaf(each), Counter())
-        leaf.update(bytes=each.owned_bytes, count=each.value_count)
+        of_roles.setdefault(each.role, []).append(each)
+    is_layered = has_layers(held)
     return _largest_first(
-        _part((role.replace("_", " "),) * 2, role, _lines(role, lines))
-        for role, lines in roles.items()
+        _part(
+            (role.replace("_", " "),) * 2,
+            role,
+            _layers(role, found) if is_layered else _lines(role, found),
+        )
+        for role, found in of_roles.items()
     )
 
 
-def _lines(
-    role: str, lines: Mapping[_Names, Mapping[_Names, Counter[str]]]
-) -> Iterable[Part]:
+def has_layers(held: Iterable[Held]) -> bool:
+    """Return whether layers say something: several, which hold enough of the peak."""
+    named, whole, layers = 0, 0, set()
+    for each in held:
+        whole += each.owned_bytes
+        if each.layer_name is not None:
+            named += each.owned_bytes
+            layers.add((each.layer_name, each.layer_number))
+    return len(layers) > 1 and named >= _LEAST_NAMED * whole
+
+
+def _layers(role: str, held: Sequence[Held]) -> Iterable[Part]:
+    """Yield layers; those of one name that hold similarly much are one part."""
+    sizes: dict[str, Counter[int]] = defaultdict(Counter)
+    for each in held:
+        if each.layer_name is not None:
+            sizes[each.layer_name][each.layer_number or 0] += each.owned_bytes
+    layers = {
+        (name, number): _layer(name, numbers)
+        for name, found in sizes.items()
+        for numbers in similar(found)
+        for number in numbers
+    }
+    of_layers: dict[_Names, list[Held]] = {}
+    for each in held:
+        name = layers.get((each.layer_name or "", each.layer_number or 0), _NO_LAYER)
+        of_layers.setdefault((name, name), []).append(each)
+    for names, found in of_layers.items():
+        yield _part(names, role, _lines(role, found))
+
+
+def similar(sizes: Mapping[int, int]) -> Iterable[list[int]]:
+    """Yield the numbers of layers that hold similarly much and follow on each other."""
+    found: list[int] = []
+    for number in sorted(sizes):
+        held = [sizes[each] for each in (*found, number)]
+        follows = found and number == found[-1] + 1
+        if not follows or max(held) > _ALIKE * min(held):
+            if found:
+                yield found
+            found = []
+        found.append(number)
+    if found:
+        yield found
+
+
+def _layer(name: str, numbers: Sequence[int]) -> str:
+    """Return `block_3`, or `block_0 … block_3` for several."""
+    ends = dict.fromkeys(f"{name}_{number}" for number in (numbers[0], numbers[-1]))
+    return " … ".join(ends)
+
+
+def without_layers(parts: PeakParts) -> PeakParts:
+    """Return role → source line, for where there is room for no more."""
+    found = []
+    for role in parts:
+        sizes: Counter[_Names] = Counter()
+        for line in role.children:
+            is_layer = any(child.children for child in line.children)
+            for each in line.children if is_layer else (line,):
+                sizes[each.label, each.name] += each.bytes
+        lines = (Part(*names, role.role, size) for names, size in sizes.items())
+        found.append(_part((role.label, role.name), role.role, lines))
+    return tuple(found)
+
+
+def depth(parts: PeakParts) -> int:
+    """Return the number of levels."""
+    return max((1 + depth(part.children) for part in parts), default=0)
+
+
+def _lines(role: str, held: Iterable[Held]) -> Iterable[Part]:
+    lines: dict[_Names, dict[_Names, Counter[str]]] = {}
+    for each in held:
+        leaves = lines.setdefault(_line(each), {})
+        leaf = leaves.setdefault(_leaf(each), Counter())
+        leaf.update(bytes=each.owned_bytes, count=each.value_count)
     for line, leaves in lines.items():
         parts = (
             Part(*_times(names, leaf["count"]), role, leaf["bytes"])
