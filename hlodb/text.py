@@ -93,6 +93,14 @@ def signed_percent(ratio: float | None) -> str:
     return "-" if ratio is None else f"{100 * ratio:+,.1f} %"
 
 
+def space_words(space: str | None, color: int | None) -> str:
+    """Return the name of a memory space by that in the data and XLA's number.
+
+    What devices call host is the memory that a CPU computes in.
+    """
+    return "CPU memory" if (space, color) == ("host", 0) else space or ""
+
+
 def counted(count: int, name: str) -> str:
     """Return `1 row` or `2 rows`."""
     return f"{count:,} {name}{'' if count == 1 else 's'}"

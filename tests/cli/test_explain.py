@@ -100,11 +100,11 @@ def test_a_log_on_the_standard_input(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == (
-        "standard input: a program ran out of memory in hbm: it needs 64.00 GiB of"
+        "standard input: a program ran out of memory in HBM: it needs 64.00 GiB of"
         " 31.50 GiB, 32.50 GiB too much"
     )
     assert lines[4] == (
-        "input.log:2: a program ran out of memory in hbm: it needs 64.00 GiB of"
+        "input.log:2: a program ran out of memory in HBM: it needs 64.00 GiB of"
         " 31.50 GiB, 32.50 GiB too much."
     )
     assert lines[7].split() == [
@@ -146,7 +146,7 @@ def test_what_could_not_be_read_is_said(tmp_path: Path) -> None:
     done = explain(tmp_path, str(dump), "--format", "markdown")
     assert done.returncode == 3
     first, _, section, *_ = done.stdout.splitlines()
-    assert first.endswith("reserved in host (1 place could not be read)")
+    assert first.endswith("reserved in CPU memory (1 place could not be read)")
     assert section == "### Not read"
     assert f"dump:{cut.name}:14:30" in done.stdout.replace("\\", "")
 
@@ -161,7 +161,7 @@ def test_a_report_that_is_cut_or_of_another_program(tmp_path: Path) -> None:
     _, said = done.stdout.split("Out of memory\n")
     lines = said.splitlines()
     assert lines[1] == (
-        "job.log:1 (rank 3): a program ran out of memory in hbm: it needs 64.00 GiB of"
+        "job.log:1 (rank 3): a program ran out of memory in HBM: it needs 64.00 GiB of"
         " 31.50 GiB, 32.50 GiB too much."
     )
     missing = "No dumped program has these buffers: the dump is of another program."
@@ -188,8 +188,8 @@ def test_a_log_beside_its_dump_leads_to_the_program(tmp_path: Path) -> None:
     )
     titles = [line for line in lines if line.startswith("### ")]
     assert titles == [
-        *("### Out of memory", "### Programs", "### jit_step: host"),
-        *("### jit_loss: host", "### More"),
+        *("### Out of memory", "### Programs", "### jit_step: CPU memory"),
+        *("### jit_loss: CPU memory", "### More"),
     ]
     other = tmp_path / "other.log"
     other.write_text("Error loading program 'jit_f': Attempting to reserve 5.50G\n")

@@ -23,12 +23,13 @@ def test_the_page_has_the_words_of_the_text_and_the_curve(tmp_path: Path) -> Non
     cells = re.findall(r"<t[dh][^>]*>([^<]+)</t[dh]>", page)
     assert {"531.00 KiB", "p[0][0], p[0][1], p[1][0] and 3 more"} <= set(cells)
     assert (
-        "jit_zoo_mlp: host: live memory over the schedule, the program has its peak of"
+        "jit_zoo_mlp: CPU memory: live memory over the schedule, the program has its"
+        " peak of"
         " 2.83 MiB at step 17." in page
     )
     assert (
-        "jit_zoo_mlp: host: when most temporary memory is live, 0.0 % of the arena of"
-        in page
+        "jit_zoo_mlp: CPU memory: when most temporary memory is live, 0.0 % of the"
+        " arena of" in page
     )
     assert page.count("<script>") == 1
     assert "src=" not in page

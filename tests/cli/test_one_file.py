@@ -69,8 +69,9 @@ PLAIN = "plain-cpu-jaxlib-0.12.0.1.tar.xz"
         (
             "-buffer-assignment.txt",
             [
-                "run: jit_loop, 768.22 KiB reserved in host",
-                "768.22 KiB reserved in host (arguments 256.00 KiB, results 256.05 KiB,"
+                "run: jit_loop, 768.22 KiB reserved in CPU memory",
+                "768.22 KiB reserved in CPU memory (arguments 256.00 KiB, results"
+                " 256.05 KiB,"
                 " temporaries 256.15 KiB, constants 16 B). The live peak is not known.",
                 NOT_INCLUDED,
                 beside(HLO, RANGES),
@@ -79,8 +80,9 @@ PLAIN = "plain-cpu-jaxlib-0.12.0.1.tar.xz"
         (
             "-memory-usage-report.txt",
             [
-                "run: jit_loop, 768.22 KiB reserved in host; peak unknown",
-                "768.22 KiB reserved in host, says the memory report; it does not tell"
+                "run: jit_loop, 768.22 KiB reserved in CPU memory; peak unknown",
+                "768.22 KiB reserved in CPU memory, says the memory report; it does"
+                " not tell"
                 " when each value is live.",
                 beside(HLO, ASSIGNMENT, RANGES),
             ],
@@ -96,8 +98,9 @@ PLAIN = "plain-cpu-jaxlib-0.12.0.1.tar.xz"
         (
             "cpu_after_optimizations.txt",
             [
-                "run: jit_loop, at least 512.03 KiB in host; peak unknown",
-                "The peak is at least 512.03 KiB in host: arguments take 256.00 KiB,"
+                "run: jit_loop, at least 512.03 KiB in CPU memory; peak unknown",
+                "The peak is at least 512.03 KiB in CPU memory: arguments take"
+                " 256.00 KiB,"
                 " results 256.03 KiB (padded as their layouts say). Temporaries beyond"
                 " that are unknown.",
                 beside(ASSIGNMENT, RANGES),
@@ -138,7 +141,9 @@ def test_an_assignment_with_live_ranges_has_a_peak(tmp_path: Path) -> None:
     ingest([str(path)], file, jobs=1)
     with connect(file) as connection:
         overview = read_overview(connection, None, None)
-        assert headline(overview) == "alone: jit_forward, 24.05 MiB reserved in host"
+        assert (
+            headline(overview) == "alone: jit_forward, 24.05 MiB reserved in CPU memory"
+        )
         assert "partial_memory" not in overview.answers
         found = run_query(connection, "check_results", {}).dicts()
         ends = [row for row in found if row["check_name"] == "range_ends"]

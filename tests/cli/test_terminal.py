@@ -52,7 +52,9 @@ def test_a_report(columns: int, demo_warehouse: Path, tmp_path: Path) -> None:
     assert pasted
     assert max(cell_len(line) for line in lines if line not in pasted) <= columns
     assert "+7.43 MiB" in text
-    assert "explains 97 %" in " ".join(line.strip() for line in lines)
+    assert "It accounts for 97 % of +7.43 MiB added." in " ".join(
+        line.strip() for line in lines
+    )
 
 
 @pytest.mark.slow

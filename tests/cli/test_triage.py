@@ -42,7 +42,9 @@ def test_a_decision_that_allows_nothing_leaves_a_regression_one(
     assert decide(finding["finding_id"], decision) == 0
     assert main(["report"]) == 1
     assert headline(capsys) == before
-    assert before.startswith("❌ 1 regression (1 gate failed): jit_step host +2.00 MiB")
+    assert before.startswith(
+        "❌ 1 regression (1 gate failed): jit_step CPU memory +2.00 MiB"
+    )
 
 
 @pytest.mark.slow
@@ -65,7 +67,7 @@ def test_what_still_stands_is_told_until_somebody_decides(
     monkeypatch.chdir(tmp_path)
     build(tmp_path, night(1, STEP), night(2, GROWN), night(3, GROWN))
     assert main(["report"]) == 0
-    assert "Still open: jit_step host +2.00 MiB" in capsys.readouterr().out
+    assert "Still open: jit_step CPU memory +2.00 MiB" in capsys.readouterr().out
     (finding,) = listed(capsys)
     assert decide(finding["finding_id"], "accept", "--reason", "needed") == 0
     assert main(["report"]) == 0
@@ -172,7 +174,7 @@ def test_a_decision_does_not_cover_a_rise_before_it_that_came_late(
     with duckdb.connect(str(path)) as connection:
         connection.execute(set_night, ["nightly", datetime(2027, 2, 1)])
     assert main(["report", "--series", "nightly"]) == 0
-    assert "Still open: jit_step host +2.00 MiB" in capsys.readouterr().out
+    assert "Still open: jit_step CPU memory +2.00 MiB" in capsys.readouterr().out
     told = {f["first_run"]: (f["status"], f["reason"]) for f in listed(capsys)}
     assert told == {"night-2": ("open", None), "night-3": ("accepted", "needed")}
 

@@ -25,7 +25,7 @@ def test_the_first_run_of_a_series(
         capfd.readouterr().out.partition("\n\nWhat was")[0].splitlines()
     )
     assert first == (
-        "⚪ nothing to compare yet: night-1 is the first run of series nightly"
+        '⚪ nothing to compare yet: "night-1" is the first run of series "nightly"'
     )
     assert before.startswith("Next: ingest another run and report again.")
     assert command == "$ hlodb report --run night-1 --propose-budgets"
@@ -44,7 +44,7 @@ def test_growth_with_other_inputs_is_never_green(
     text = capfd.readouterr().out
     first, _, _, _, why, *_ = text.splitlines()
     assert first == (
-        "⚠️ jit_step host 4.00 → 6.00 MiB (+2.00 MiB, +50.0 %), inputs changed;"
+        "⚠️ jit_step CPU memory 4.00 → 6.00 MiB (+2.00 MiB, +50.0 %), inputs changed;"
         " no regression; 1 same; 1 with other inputs"
     )
     assert why == "Why: inputs changed; 1 new buffer of exp (+2.00 MiB)."
@@ -61,7 +61,7 @@ def test_growth_with_other_inputs_fails_where_the_settings_say_so(
     build(tmp_path, night(1, replace(STEP, source=None)), night(2, OTHER_INPUTS))
     assert main(["report", "--no-record"]) == 0
     assert capfd.readouterr().out.splitlines()[0] == (
-        "⚠️ jit_step host 4.00 → 6.00 MiB (+2.00 MiB, +50.0 %), inputs changed;"
+        "⚠️ jit_step CPU memory 4.00 → 6.00 MiB (+2.00 MiB, +50.0 %), inputs changed;"
         " no regression; 1 with other inputs"
     )
     Path("hlodb.toml").write_text('[gates]\nchanged_inputs = "fail"\n')

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hlodb.reports.document.blocks import Block, Paragraph, sparkline, table
 from hlodb.reports.judge.findings import Finding
-from hlodb.reports.judge.names import called, shared_names
+from hlodb.reports.judge.names import called, memory, shared_names
 from hlodb.reports.judge.report import Report
 from hlodb.reports.read.capacity import NOT_INCLUDED, Capacity, limit_of, limit_words
 from hlodb.reports.read.compilations import Health
@@ -21,8 +21,6 @@ from hlodb.text import (
     signed_percent,
 )
 
-_UNKNOWN = "unknown"
-
 _MOST_CAVEATS = 3
 
 
@@ -36,7 +34,7 @@ def needs(report: Report, top: int) -> list[Block]:
     rows = [
         [
             called(p, shared),
-            p.space,
+            memory(p),
             plain_bytes(p.candidate_bytes),
             plain_bytes(p.candidate_live_peak_bytes),
             plain_bytes(p.fragmentation_bytes),
@@ -51,14 +49,16 @@ def needs(report: Report, top: int) -> list[Block]:
 def capacity(report: Report) -> list[Block]:
     """Return the largest program of every memory space."""
     device = report.comparison.candidate.device
-    rows = [_capacity_row(c, device) for c in report.capacity]
-    header = ["space", "largest program", "reserved", "limit", "headroom"]
-    header += ["programs at 95 % of limit", "steps at 95 % of peak"]
+    is_judged = any(c.limit_bytes is not None or c.refused for c in report.capacity)
+    rows = [_capacity_row(c, device, is_judged) for c in report.capacity]
+    judged = ["limit", "headroom", "programs at 95 % of limit"] if is_judged else []
+    header = ["space", "largest program", "reserved", *judged, "steps at 95 % of peak"]
     if not rows:
         return []
-    blocks: list[Block] = [table(header, rows, 20, numeric=(2, 3, 4, 6))]
+    numeric = (2, 3, 4, 6) if is_judged else (2, 3)
+    blocks: list[Block] = [table(header, rows, 20, numeric=numeric)]
     blocks = [*_refused(report), *blocks]
-    if unlimited := [c.space for c in report.capacity if c.limit_bytes is None]:
+    if unlimited := [c for c in report.capacity if c.limit_bytes is None]:
         blocks.append(Paragraph(_without_limit(report, unlimited)))
     return [*blocks, Paragraph(NOT_INCLUDED), *_caveats(report)]
 
@@ -69,7 +69,7 @@ def _refused(report: Report) -> list[Block]:
     return [
         Paragraph(
             f"The compiler refused {few(c.refused, 3)}:"
-            f" {limit_words(limit_of(c, device))} of {c.space} do not suffice."
+            f" {limit_words(limit_of(c, device))} of {memory(c)} do not suffice."
         )
         for c in report.capacity
         if c.refused
@@ -85,29 +85,31 @@ def _caveats(report: Report) -> list[Block]:
     return [Paragraph(text) for text in texts]
 
 
-def _capacity_row(c: Capacity, device: str | None) -> list[str]:
-    limited = [_UNKNOWN] * 3
+def _capacity_row(c: Capacity, device: str | None, is_judged: bool) -> list[str]:
+    limited = ["-"] * 3 if is_judged else []
     if c.limit_bytes is not None:
         near = few(c.near_limit, 3) or "none"
         left = "refused" if c.refused else plain_percent(c.headroom_ratio)
         limited = [limit_words(limit_of(c, device)), left, near]
-    plateau = _UNKNOWN
+    plateau = "-"
     if c.plateau_ratio is not None:
         plateau = f"{100 * c.plateau_ratio:.0f} %"
-    return [c.space, c.program, plain_bytes(c.used_bytes), *limited, plateau]
+    return [memory(c), c.program, plain_bytes(c.used_bytes), *limited, plateau]
 
 
-def _without_limit(report: Report, spaces: Sequence[str]) -> str:
+def _without_limit(report: Report, spaces: Sequence[Capacity]) -> str:
     candidate = report.comparison.candidate
-    device, space = json_text(candidate.device or "*"), json_text(spaces[0])
+    device, space = json_text(candidate.device or "*"), json_text(spaces[0].space)
     wanted = f"[[device]] with device = {device}, space = {space} and bytes"
-    return f"Limit unknown for {', '.join(spaces)}: set it in hlodb.toml, {wanted}."
+    names = ", ".join(map(memory, spaces))
+    option = "" if spaces[0].color else "pass --limit SIZE, or "
+    return f"Limit unknown for {names}: {option}set it in hlodb.toml, {wanted}."
 
 
 def waste(report: Report, top: int) -> list[Block]:
     """Return the waste of the candidate."""
     rows = [
-        [w.kind, w.program, w.space or "-", plain_bytes(w.leverage_bytes), w.note]
+        [w.kind, w.program, memory(w) or "-", plain_bytes(w.leverage_bytes), w.note]
         for w in report.waste
     ]
     header = ["waste", "program", "space", "saves up to", "what"]
@@ -184,7 +186,7 @@ def _step_row(f: Finding) -> list[str]:
     return [
         f.candidate_run,
         f.program,
-        f.space,
+        memory(f),
         signed_bytes(f.delta_bytes),
         signed_percent(f.delta_ratio),
         f"{f.cause.blame}: {f.cause.title}" if f.cause else "-",
@@ -196,7 +198,7 @@ def _trend_row(t: Trend, who: str) -> list[str]:
     steps = [f"{p.mark} {p.run}" for p in t.points if p.mark]
     return [
         who,
-        t.space,
+        memory(t),
         sparkline([p.bytes for p in t.points]),
         few(steps, 6) or "-",
         plain_bytes(t.points[-1].bytes),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hlodb.reports.document.blocks import Block, Commands, Paragraph, named
 from hlodb.reports.judge.findings import ALERTING, OPEN, Finding, undecided
-from hlodb.reports.judge.names import called, shared_names, state_words
+from hlodb.reports.judge.names import called, memory, shared_names, state_words
 from hlodb.reports.judge.report import Gate, Report
 from hlodb.reports.judge.sentences import (
     EXPIRED,
@@ -28,6 +28,7 @@ from hlodb.reports.judge.verdict import (
 )
 from hlodb.reports.read.baseline import FIRST
 from hlodb.reports.read.causes import explaining
+from hlodb.reports.read.details import SOURCE
 from hlodb.reports.read.unassigned import CAPTURED, PARTIAL
 from hlodb.text import counted, signed_bytes
 
@@ -46,7 +47,6 @@ BLAMES = {
 _SHOWN_OTHERS = 2
 
 _NO_PASS = ("framework", "environment")
-_SOURCE = "before_optimizations"
 
 
 def brief(report: Report) -> list[Block]:
@@ -136,7 +136,7 @@ def _without_base(report: Report) -> list[Block]:
     """Return what a report without a base did, and how the next one gets one."""
     c = report.comparison
     text = f"No run to compare with: {c.rule_text}. This report lists what"
-    text += f" {c.candidate.name} needs, and judges limits and budgets only; a later"
+    text += f' "{c.candidate.name}" needs, and judges limits and budgets only; a later'
     text += " run of this device is compared with it."
     if report.exit_code == NOTHING_TO_COMPARE:
         text += f" Exit code {NOTHING_TO_COMPARE}: --allow-empty makes it 0."
@@ -173,7 +173,7 @@ def _finding(report: Report, f: Finding) -> list[Block]:
     if f.change != "changed" and not edits:
         blocks.append(Paragraph(_likely_cause(f)))
     if f.first_run not in (None, f.candidate_run):
-        blocks.append(Paragraph(f"Since: {f.first_run}."))
+        blocks.append(Paragraph(f'Since: run "{f.first_run}".'))
     commands = list(f.commands)
     if f.rule == "only_in_base":
         commands.append(f"hlodb modules --run {shlex.quote(f.candidate_run)}")
@@ -193,7 +193,7 @@ def _others(report: Report, worst: Finding) -> list[Block]:
     ]
     shared = shared_names(report)
     lines = [
-        f"Also: {called(f, shared)} {f.space} {moved(f)}: {_why(f)}."
+        f"Also: {called(f, shared)} {memory(f)} {moved(f)}: {_why(f)}."
         for f in rest[:_SHOWN_OTHERS]
     ]
     if len(rest) > _SHOWN_OTHERS:
@@ -227,7 +227,7 @@ def _likely_cause(f: Finding) -> str:
 
 def _is_unproven(f: Finding) -> bool:
     """Return whether a pass of XLA is blamed although it was given something else."""
-    differs = f.divergence is not None and f.divergence.first_different == _SOURCE
+    differs = f.divergence is not None and f.divergence.first_different == SOURCE
     return differs and f.cause is not None and f.cause.blame not in _NO_PASS
 
 
@@ -255,7 +255,7 @@ def _standing(report: Report) -> list[Block]:
     shared = shared_names(report)
     texts = []
     if rises:
-        what = f"{called(rises[0], shared)} {rises[0].space}"
+        what = f"{called(rises[0], shared)} {memory(rises[0])}"
         what += f" {signed_bytes(rises[0].delta_bytes)}"
         texts.append(f"Still open: {what} {_since(rises)}")
     if gone:
@@ -266,7 +266,7 @@ def _standing(report: Report) -> list[Block]:
 
 
 def _since(found: Sequence[Finding]) -> str:
-    text = f"since {found[0].first_run}, finding {found[0].id}"
+    text = f'since run "{found[0].first_run}", finding {found[0].id}'
     if len(found) > 1:
         text += f", and {len(found) - 1} more"
     expired = (tag for tag in found[0].tags if tag.startswith(EXPIRED))
@@ -283,7 +283,7 @@ def _ratchet(report: Report) -> list[Block]:
     largest = max(quiet, key=lambda f: abs(f.delta_bytes or 0), default=None)
     blocks: list[Block] = []
     if largest is not None and largest.delta_bytes:
-        who = f"{called(largest, shared_names(report))} {largest.space}"
+        who = f"{called(largest, shared_names(report))} {memory(largest)}"
         blocks.append(Paragraph(f"{who} {moved(largest)}: {_why(largest)}."))
     if report.kind == "report" and report.counts.get("improved"):
         text = "Next: keep the gain, with budgets at the present size."

@@ -8,7 +8,13 @@ from collections.abc import Mapping
 from hlodb.printed_commands import with_db
 from hlodb.reports.document.blocks import Card, Commands, Paragraph, Table, table
 from hlodb.reports.judge.findings import Finding
-from hlodb.reports.judge.names import state_words
+from hlodb.reports.judge.names import (
+    kind_words,
+    memory,
+    part_words,
+    state_words,
+    tag_words,
+)
 from hlodb.reports.judge.sentences import (
     changed_inputs,
     input_words,
@@ -16,7 +22,7 @@ from hlodb.reports.judge.sentences import (
     shown_path,
 )
 from hlodb.reports.read.causes import Cause
-from hlodb.reports.read.details import BufferChange, Contents, Divergence
+from hlodb.reports.read.details import SOURCE, BufferChange, Contents, Divergence
 from hlodb.text import counted, plain_bytes, signed_bytes, signed_percent
 
 SHOWN_BUFFERS = 5
@@ -55,7 +61,7 @@ def _title(f: Finding, who: str, marks: Mapping[str, str]) -> str:
     moved = f"{signed_bytes(f.delta_bytes)} ({signed_percent(f.delta_ratio)})"
     if f.delta_bytes is None:
         moved = plain_bytes(f.candidate_bytes or f.base_bytes)
-    return f"[{mark}] {who} {f.space} {moved} {state_words(f.state)}"
+    return f"[{mark}] {who} {memory(f)} {moved} {state_words(f.state)}"
 
 
 def _summary(f: Finding) -> str:
@@ -63,14 +69,14 @@ def _summary(f: Finding) -> str:
     if f.delta_live_peak_bytes is not None:
         moved = f.delta_live_peak_bytes
         text += f", live peak {signed_bytes(moved) if moved else 'unchanged'}"
-    text += f"; since {f.first_run}" if f.first_run else ""
+    text += f'; since run "{f.first_run}"' if f.first_run else ""
     if f.differing_keys:
         text += f"; {_why_other(f)}"
     if f.match_method and f.match_method != "program":
         name = f" {f.base_program}" if f.base_program else ""
         text += f"; matched{name} by {f.match_method}"
     for tag in f.tags:
-        text += f"; {tag}"
+        text += f"; {tag_words(tag)}"
     return f"{text}; finding {f.id}."
 
 
@@ -97,14 +103,13 @@ def _cause(f: Finding, cause: Cause) -> str:
     added = sum(delta for delta in sums.values() if delta > 0)
     freed = sum(delta for delta in sums.values() if delta < 0)
     grew = (f.delta_bytes or 0) >= 0
-    ways = (added, "add"), (freed, "free")
+    ways = (added, "added"), (freed, "freed")
     (same, does), (other, does_else) = ways if grew else ways[::-1]
-    share = f"explains {_percent(cause.share_ratio)} of the"
-    share += f" {signed_bytes(same)} that parts {does}"
+    share = f"{_percent(cause.share_ratio)} of {signed_bytes(same)} {does}"
     if added and freed:
-        share += f" (others {does_else} {signed_bytes(other)}"
-        share += f", net {signed_bytes(f.delta_bytes)})"
-    return f"Cause ({cause.blame}): {cause.title}; {share}."
+        share += f"; {signed_bytes(other)} {does_else},"
+        share += f" net {signed_bytes(f.delta_bytes)}"
+    return f"Cause ({cause.blame}): {cause.title}. It accounts for {share}."
 
 
 def _percent(ratio: float | None) -> str:
@@ -114,13 +119,20 @@ def _percent(ratio: float | None) -> str:
 def _parting(d: Divergence) -> str:
     if d.first_different is None:
         return f"First difference: none in the dumped stages; {d.reason}."
+    if d.first_different == SOURCE:
+        return "First difference: the program handed to XLA."
     last = f" (still equal: {d.last_equal})" if d.last_equal else ""
     return f"First difference: {d.first_different}{last}; {d.reason}."
 
 
 def _waterfall(f: Finding) -> Table:
     rows = [
-        [p.part, p.kind, str(p.buffer_count), signed_bytes(p.delta_bytes)]
+        [
+            part_words(p.part, p.delta_bytes),
+            kind_words(p.kind),
+            str(p.buffer_count),
+            signed_bytes(p.delta_bytes),
+        ]
         for p in f.parts
     ]
     rows.append(["unexplained", "", "", signed_bytes(f.residual_bytes)])
@@ -144,7 +156,7 @@ def _contents(contents: Contents, most: int) -> Table:
     rows = [
         [
             h.status,
-            h.kind,
+            kind_words(h.kind),
             (h.base_instruction or "-") if h.base_bytes is not None else "",
             plain_bytes(h.base_bytes),
             (h.candidate_instruction or "-") if h.candidate_bytes is not None else "",
@@ -177,13 +189,21 @@ def _buffer_row(f: Finding, b: BufferChange) -> list[str]:
         source += " (read)"
     return [
         signed_bytes(b.delta_bytes),
-        f"{b.part} {b.kind}",
+        _part(b),
         _names(b) or b.note,
         shape,
         b.op_path or "-",
         source,
         _matched(b),
     ]
+
+
+def _part(b: BufferChange) -> str:
+    """Return what became of a buffer; most are temporaries, which goes unsaid."""
+    words = part_words(b.part, b.delta_bytes)
+    if b.part == "lifetime":
+        words = f"{'now' if b.delta_bytes > 0 else 'no longer'} live at the peak"
+    return words if b.kind == "temp" else f"{words}: {kind_words(b.kind)}"
 
 
 def _names(b: BufferChange) -> str:

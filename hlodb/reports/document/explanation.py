@@ -26,6 +26,7 @@ from hlodb.reports.document.partial import (
 )
 from hlodb.reports.read.capacity import NOT_INCLUDED, Limit, limit_words
 from hlodb.reports.read.drawn.curves import levels
+from hlodb.reports.read.drawn.peak_parts import similar
 from hlodb.reports.read.overview import (
     MAIN_SPACE,
     SMALL_RATIO,
@@ -41,7 +42,7 @@ from hlodb.reports.read.overview import (
     most_rows,
     rows_of,
 )
-from hlodb.text import counted, plain_bytes, plain_percent
+from hlodb.text import counted, plain_bytes, plain_percent, space_words
 
 MORE = "More"
 
@@ -53,9 +54,6 @@ _KINDS = {
     None: "",
 }
 """Text in place of a missing source line, by kind of allocation."""
-
-_ALIKE = 2
-"""Layers share a line where the largest holds at most so many times the least."""
 
 _UNNAMED_RATIO = 0.9
 """Where more of a peak has no layer, layers say nothing about it."""
@@ -155,36 +153,44 @@ def _programs(spaces: Sequence[Row]) -> list[Block]:
     most = max(row["reserved_bytes"] for row in spaces)
     large = [row for row in spaces if row["reserved_bytes"] >= SMALL_RATIO * most]
     names = compilations(spaces)
+    is_judged = any(row["usable_bytes"] or row["is_refused"] for row in large)
     rows = [
         (
             names[compilation_of(row)],
-            row["space_name"],
+            _memory(row),
             plain_bytes(row["reserved_bytes"]),
             plain_bytes(row.get("live_peak_bytes")),
-            *_left(row),
-            row["status"],
+            *(_left(row) if is_judged else ()),
         )
         for row in large
     ]
-    header = ("program", "space", "reserved", "live peak", "limit", "left", "status")
-    blocks: list[Block] = [table(header, rows, numeric=(2, 3, 4, 5))]
-    if left := len(spaces) - len(large):
-        small = plain_bytes(math.ceil(SMALL_RATIO * most))
-        blocks.append(
-            Paragraph(
-                f"Not listed: {counted(left, 'memory space')} of less than {small}."
-            )
-        )
+    judged = ("limit", "left", "status") if is_judged else ()
+    header = ("program", "space", "reserved", "live peak", *judged)
+    blocks: list[Block] = [table(header, rows, numeric=(2, 3, 4, 5)[: len(header) - 2])]
+    if len(large) < len(spaces):
+        blocks.append(Paragraph(_not_listed(spaces, large, most)))
     return blocks
 
 
-def _left(row: Row) -> tuple[str, str]:
-    """Return the limit of a memory space and what is left of it, where it is known."""
-    if row["usable_bytes"] is None:
-        return "unknown", "refused" if row["is_refused"] else "unknown"
-    if row["headroom_bytes"] is None:
-        return plain_bytes(row["usable_bytes"]), "refused"
-    return plain_bytes(row["usable_bytes"]), plain_bytes(row["headroom_bytes"])
+def _not_listed(spaces: Sequence[Row], large: Sequence[Row], most: int) -> str:
+    """Return how many programs and spaces are too small to be listed."""
+    small = plain_bytes(math.ceil(SMALL_RATIO * most))
+    listed = {compilation_of(row) for row in large}
+    apart = {compilation_of(row) for row in spaces} - listed
+    others = len(compilations(spaces).keys() & apart)
+    said = [counted(others, "program")] if others else []
+    if any(compilation_of(row) in listed for row in spaces if row not in large):
+        said.append("other memory spaces of those listed")
+    return f"Not listed: {' and '.join(said)}, each of less than {small}."
+
+
+def _left(row: Row) -> tuple[str, str, str]:
+    """Return the limit of a memory space, what is left of it, and the status."""
+    limit = plain_bytes(row["usable_bytes"])
+    if row["is_refused"] or (row["usable_bytes"] and row["headroom_bytes"] is None):
+        return limit, "refused", row["status"]
+    status = row["status"] if row["usable_bytes"] else "-"
+    return limit, plain_bytes(row["headroom_bytes"]), status
 
 
 def _space(overview: Overview, space: Row, top: int, *, is_first: bool) -> list[Block]:
@@ -212,7 +218,7 @@ def _space(overview: Overview, space: Row, top: int, *, is_first: bool) -> list[
 
 def _empty(space: Row) -> str:
     """Return what is to be said of a memory space without allocations."""
-    name = space["space_name"]
+    name = _memory(space)
     scoped = (
         ""
         if space["color"] == MAIN_SPACE
@@ -252,9 +258,10 @@ def _layers(layers: Sequence[Row], top: int) -> list[Block]:
         return []
     rows: list[Row] = []
     for found in of_name.values():
-        sizes = [row["owned_bytes"] for row in found]
-        alike = max(sizes) <= _ALIKE * min(sizes)
-        rows += map(_together, [found] if alike else [[row] for row in found])
+        of_number = {row["layer_number"] or 0: row for row in found}
+        sizes = {number: row["owned_bytes"] for number, row in of_number.items()}
+        for numbers in similar(sizes):
+            rows.append(_together([of_number[number] for number in numbers]))
     rows.sort(key=lambda row: -row["owned_bytes"])
     cells = [(*_owned(row), row["layers"], row["each"]) for row in rows]
     return _holders("Which layers hold it:", ("layers", "each"), cells, top)
@@ -353,7 +360,7 @@ def _mostly(gaps: Sequence[Row]) -> str:
 
 
 def _reserved(space: Row) -> str:
-    text = f"{plain_bytes(space['reserved_bytes'])} reserved in {space['space_name']}"
+    text = f"{plain_bytes(space['reserved_bytes'])} reserved in {_memory(space)}"
     limit = space["usable_bytes"]
     if not limit:
         return text
@@ -369,6 +376,10 @@ def _plenty(space: Row) -> str:
     return f"; {free} are left"
 
 
+def _memory(space: Row) -> str:
+    return space_words(space["space_name"], space["color"])
+
+
 def limit_of(space: Row) -> Limit:
     """Return the limit of a memory space by its row of `headroom`."""
     nominal, device = space["nominal_bytes"], space["device"]
@@ -382,7 +393,7 @@ def _refusal(space: Row) -> str:
     if limit.bytes is None:
         return text
     size = plain_bytes(space["reserved_bytes"])
-    text += f" {space['space_name']}: {size} of {limit_words(limit)}"
+    text += f" {_memory(space)}: {size} of {limit_words(limit)}"
     over = space["reserved_bytes"] - limit.bytes
     if over > 0:
         return f"{text}, {plain_bytes(over)} too much"

@@ -12,6 +12,9 @@ from hlodb.text import plain_bytes, plain_percent, signed_bytes
 
 _MOST_REMEDIES = 3
 
+_LEAST_LINE_RATIO = 0.01
+"""A source line that holds less of the peak is not worth a sentence."""
+
 
 class Remedy(NamedTuple):
     """A remedy in the words of a card; `figures` are by what memory changes.
@@ -70,7 +73,7 @@ def _holds(overview: Overview, space: Row, roles: Sequence[Row]) -> str:
     text += f" live peak ({size})."
     lines = rows_of(overview, "peak_by_source_line", space)
     known = [row for row in lines if line_of(row)]
-    if known:
+    if known and (known[0]["peak_ratio"] or 0) >= _LEAST_LINE_RATIO:
         text += f" Largest line: {line_of(known[0])} ({_share(known[0])})."
     return text
 

@@ -32,7 +32,7 @@ def log_headline(overview: Overview) -> str | None:
     reports = overview.answers["oom_summary"]
     alike = _alike(failures(overview))
     if alike:
-        first = _sentence(alike[0][0])
+        first = _sentence(alike[0][0], _refused(overview))
         if not alike[1:]:
             return first
         return (
@@ -52,6 +52,13 @@ def log_headline(overview: Overview) -> str | None:
             f" understand: {reports[0]['message']}"
         )
     return None
+
+
+def _refused(overview: Overview) -> str | None:
+    """Return the program of a dump that the compiler refused, if it is one alone."""
+    rows = overview.answers["headroom"]
+    names = {row["program"] for row in rows if row["is_refused"]}
+    return names.pop() if len(names) == 1 else None
 
 
 def log_sections(overview: Overview, most: int, top: int) -> list[Section]:
@@ -80,12 +87,19 @@ def _alike(reports: Sequence[Row]) -> list[list[Row]]:
 # --- Sentences -----------------------------------------------------------------------
 
 
-def _sentence(row: Row) -> str:
-    who = row["program"] or "a program"
+def _space(row: Row) -> str | None:
+    """Return the memory space of a report; messages write HBM in small letters, too."""
+    space: str | None = row["space_name"]
+    return "HBM" if space == "hbm" else space
+
+
+def _sentence(row: Row, program: str | None = None) -> str:
+    """Return a report as a sentence; `program` is meant where it names none."""
+    who = row["program"] or program or "a program"
     special = _SENTENCES.get(row["form"])
     if special is not None:
         return special(row, who)
-    space = row["space_name"]
+    space = _space(row)
     failed = f"{who} ran out of {_SPACES.get(space, f'memory in {space}')}"
     what = f" ({row['operation']})" if row["operation"] else ""
     if row["needed_bytes"] is None:
@@ -152,7 +166,7 @@ def _arguments(row: Row, who: str) -> str:
 
 def _usage(row: Row, who: str) -> str:
     of = f"{plain_bytes(row['needed_bytes'])} of {plain_bytes(row['capacity_bytes'])}"
-    space = f" in {row['space_name']}" if row["space_name"] else ""
+    space = f" in {_space(row)}" if row["space_name"] else ""
     if row["has_failed"]:
         over = plain_bytes(row["over_bytes"])
         return f"{who} ran out of memory{space}: it needs {of}, {over} too much"
@@ -350,6 +364,8 @@ def _without_dump(row: Row, overview: Overview) -> str:
         return f"No dumped program is called {row['program']}: the dump is of others."
     if is_of_another(overview, row):
         return "No dumped program has these buffers: the dump is of another program."
+    if refused := _refused(overview):
+        return f"The message names no program; the compiler refused {refused}."
     return "Nothing in the message says which program of the dump it was."
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from hlodb.reports.document.blocks import Block, Paragraph, Section, table
 from hlodb.reports.read.overview import Overview, Row
-from hlodb.text import plain_bytes
+from hlodb.text import plain_bytes, space_words
 
 _FILES = {
     "HLO text": "{stem}.txt (its HLO: shapes, source lines, schedule)",
@@ -123,6 +123,6 @@ def _advice(row: Row) -> str:
 
 
 def _space(row: Row, before: str = " in ") -> str:
-    name = row["space_name"]
-    is_named = name is not None and not name.startswith("color_")
+    name = space_words(row["space_name"], row["color"])
+    is_named = name != "" and not name.startswith("color_")
     return f"{before}{name}" if is_named else ""

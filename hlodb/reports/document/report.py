@@ -14,7 +14,15 @@ from hlodb.reports.document.blocks import Block, Paragraph, Section, named, tabl
 from hlodb.reports.document.brief import brief
 from hlodb.reports.document.cards import finding_card
 from hlodb.reports.judge.findings import CauseGroup, Finding, findings_of
-from hlodb.reports.judge.names import Names, called, place, shared_names, state_words
+from hlodb.reports.judge.names import (
+    PART_TERMS,
+    Names,
+    called,
+    memory,
+    place,
+    shared_names,
+    state_words,
+)
 from hlodb.reports.judge.report import Gate, Report
 from hlodb.reports.judge.sentences import gate_sentence
 from hlodb.reports.judge.verdict import is_of_other_platform
@@ -68,16 +76,30 @@ def outline(report: Report, top: int) -> list[Section]:
     return [section for section in sections if section.blocks]
 
 
+def subtitle(report: Report) -> str:
+    """Return which runs a page is about, and the largest program."""
+    c = report.comparison
+    text = f'Run "{c.candidate.name}"'
+    if c.base is not None:
+        text += f' compared with run "{c.base.name}"'
+    if report.capacity:
+        largest = min(report.capacity, key=lambda row: row.color)
+        size = plain_bytes(largest.used_bytes)
+        text += f"; the largest program is {largest.program}, {size} reserved in"
+        text += f" {memory(largest)}"
+    return f"{text}."
+
+
 def _compared(report: Report) -> list[Block]:
     c = report.comparison
     is_report = report.kind == "report"
-    base = f"base {c.base.name}" if c.base else "no base"
+    base = f'base "{c.base.name}"' if c.base else "no base"
     why = f": {c.rule_text}" if is_report else ""
-    text = f"Candidate {c.candidate.name}, {base}{why}."
+    text = f'Candidate "{c.candidate.name}", {base}{why}.'
     # --run may name a run of another series than that of hlodb.toml.
     if is_report and (series := c.candidate.series):
         runs = counted(len(c.series_runs), "comparable run")
-        text += f" Series {series}: its history has {runs}, the candidate included."
+        text += f' Series "{series}": its history has {runs}, the candidate included.'
     blocks: list[Block] = [Paragraph(text)]
     if c.matched:
         blocks.append(
@@ -129,17 +151,17 @@ def _gates(report: Report, top: int) -> list[Block]:
             g.status.upper(),
             g.gate,
             called(g, shared) if g.program is not None else "all",
-            g.space or "-",
+            memory(g) or "-",
             _amount(g.value, g.unit),
             _amount(g.limit, g.unit),
-            _margin(g.margin, g.unit),
+            _against(g.margin, g.unit),
             g.owner or "-",
             _gate_note(g, findings.get(g.finding_id or ""), shared),
         ]
         for g in shown
     ]
     header = ["status", "gate", "program", "space"]
-    header += ["value", "limit", "margin", "owner", "what"]
+    header += ["value", "limit", "against limit", "owner", "what"]
     blocks: list[Block] = []
     if rows:
         about = [g.finding_id for g in shown]
@@ -160,15 +182,19 @@ def _amount(value: float, unit: str) -> str:
     return plain_bytes(int(value)) if unit == "bytes" else f"{value:g}"
 
 
-def _margin(value: float, unit: str) -> str:
-    return signed_bytes(int(value)) if unit == "bytes" else f"{value:+g}"
+def _against(margin: float, unit: str) -> str:
+    """Return `1.00 MiB over` or `1.00 MiB below`."""
+    if not margin:
+        return "at the limit"
+    amount = _amount(abs(margin), unit)
+    return f"{amount} {'over' if margin < 0 else 'below'}"
 
 
 def _causes(report: Report, direction: str, top: int) -> list[Block]:
     groups = [g for g in report.causes if g.direction == direction]
     rows = [_cause_row(g) for g in groups]
     header = ["cause", "blame", "programs", "space", "sum", "largest", "since", "owner"]
-    others = _sums((g.space, g.sum_delta_bytes) for g in groups[top:])
+    others = _sums((memory(g), g.sum_delta_bytes) for g in groups[top:])
     if not rows:
         return []
     found = [findings_of(g, report.findings) for g in groups]
@@ -196,14 +222,14 @@ def _findings_by_cause(
             rows = [
                 [
                     called(f, shared),
-                    f.space,
+                    memory(f),
                     signed_bytes(f.delta_bytes),
                     signed_percent(f.delta_ratio),
                     f.first_run or "-",
                 ]
                 for f in found
             ]
-            others = (2, _sums((f.space, f.delta_bytes) for f in found[top:]))
+            others = (2, _sums((memory(f), f.delta_bytes) for f in found[top:]))
             about = [f.id for f in found]
             yield Paragraph(f"{counted(len(found), name)} by {group.title}:")
             yield table(
@@ -236,7 +262,7 @@ def _cause_row(g: CauseGroup) -> list[str]:
         g.title,
         g.blame,
         few(g.programs, 3),
-        g.space,
+        memory(g),
         signed_bytes(g.sum_delta_bytes),
         signed_bytes(g.max_delta_bytes),
         g.first_run or "-",
@@ -268,7 +294,7 @@ def _programs(report: Report, top: int) -> list[Block]:
         [
             MARKS.get(p.state, " "),
             called(p, shared),
-            p.space,
+            memory(p),
             plain_bytes(p.base_bytes),
             plain_bytes(p.candidate_bytes),
             *(("", "") if is_apart else _moved(p)),
@@ -314,5 +340,7 @@ def _state(p: ProgramRow) -> str:
 
 
 def _definitions(report: Report) -> list[Block]:
-    rows = [[m.name, m.unit, m.definition] for m in report.metrics]
+    rows = [
+        [PART_TERMS.get(m.name, m.name), m.unit, m.definition] for m in report.metrics
+    ]
     return [table(["number", "unit", "what it is"], rows, len(rows))]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from hlodb.reports.judge.findings import Finding
-from hlodb.reports.judge.names import Names, called, shared_names
+from hlodb.reports.judge.names import Names, called, memory, shared_names
 from hlodb.reports.judge.report import Gate, Judged
 from hlodb.reports.judge.sentences import (
     changed_inputs,
@@ -124,7 +124,7 @@ def _why_nothing(report: Judged) -> str:
     if not report.programs:
         return "neither run holds a program with a buffer assignment"
     if not holds_programs(report):
-        return f"{comparison.candidate.name} holds no program"
+        return f'run "{comparison.candidate.name}" holds no program'
     if is_of_other_platform(report):
         platforms = f"{comparison.base.platform} → {comparison.candidate.platform}"
         return f"no program is comparable (platform {platforms})"
@@ -139,7 +139,7 @@ def _changed_text(f: Finding, shared: Names) -> str:
     why = f"inputs changed: {words}" if words else changed_inputs(f.differing_keys)
     sizes = bytes_from_to(f.base_bytes or 0, f.candidate_bytes or 0)
     delta = f"{signed_bytes(f.delta_bytes)}, {signed_percent(f.delta_ratio)}"
-    return f"{called(f, shared)} {f.space} {sizes} ({delta}), {why}"
+    return f"{called(f, shared)} {memory(f)} {sizes} ({delta}), {why}"
 
 
 def _regressions(
@@ -183,7 +183,7 @@ def _differences(counts: Counter[str], worst: Finding | None, shared: Names) -> 
 
 
 def _worst_text(f: Finding, shared: Names) -> str:
-    who = f"{called(f, shared)} {f.space}"
+    who = f"{called(f, shared)} {memory(f)}"
     if f.change == "failed":
         return f"{who} {lack(f)}"
     if f.delta_bytes is None:
@@ -193,7 +193,7 @@ def _worst_text(f: Finding, shared: Names) -> str:
 
 
 def _unjudged_text(f: Finding, report: Judged) -> str:
-    who = f"{called(f, shared_names(report))} {f.space}"
+    who = f"{called(f, shared_names(report))} {memory(f)}"
     sizes = bytes_from_to(f.base_bytes or 0, f.candidate_bytes or 0)
     return f"{who} not comparable ({changed_inputs(f.differing_keys)}): {sizes}"
 
@@ -219,5 +219,5 @@ def _headroom(report: Judged) -> str | None:
     device = report.comparison.candidate.device
     return (
         f"headroom {plain_percent(tightest.headroom_ratio)} of"
-        f" {limit_words(limit_of(tightest, device))} {tightest.space}"
+        f" {limit_words(limit_of(tightest, device))} {memory(tightest)}"
     )

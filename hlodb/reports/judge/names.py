@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from hlodb.reports.judge.findings import Finding
 from hlodb.reports.judge.report import Judged, Report
 from hlodb.reports.read.programs import ProgramRow
+from hlodb.text import space_words
 
 Names = Set[tuple[str, int | None]]
 """Programs and ranks."""
@@ -32,6 +33,74 @@ class Named(Protocol):
 
 RUN: Final = "run"
 """Name in place of a program, where a gate is about the whole run."""
+
+
+class OfSpace(Protocol):
+    """A row about a memory space."""
+
+    @property
+    def color(self) -> int | None:
+        """XLA's number of the space."""
+
+    @property
+    def space(self) -> str | None:
+        """Its name in the data."""
+
+
+_KINDS = {
+    "parameter": "arguments",
+    "constant": "constants",
+    "live_out": "results",
+    "temp": "temporaries",
+    "thread_local": "thread-local",
+}
+"""Kinds of allocations in words."""
+
+_PARTS = {
+    "retyped": "other type",
+    "repadded": "padding",
+    "memory_space": "moved to another space",
+    "allocation_kind": "moved to another kind",
+    "temp": "temporary memory",
+    "whole": "all",
+}
+"""Parts of a difference in words, where their names are none."""
+
+PART_TERMS = {
+    **_PARTS,
+    "lifetime": "more or less live at the peak",
+    "alias": "no longer or newly shared",
+}
+"""The same for parts of either sign, as definitions name them."""
+
+_TAGS = {
+    "packing-only": "the same compiled program, placed otherwise",
+    "schedule-only": "the same operations, scheduled or laid out otherwise",
+}
+
+
+def memory(row: OfSpace) -> str:
+    """Return the name of the memory space of a row in words."""
+    return space_words(row.space, row.color)
+
+
+def kind_words(kind: str) -> str:
+    """Return a kind of allocation in words."""
+    return _KINDS.get(kind, kind.replace("_", " "))
+
+
+def part_words(part: str, delta: int) -> str:
+    """Return a part of a difference in words; what lives longer has a sign."""
+    if part == "lifetime":
+        return f"{'more' if delta > 0 else 'less'} live at the peak"
+    if part == "alias":
+        return "no longer shared" if delta > 0 else "newly shared"
+    return _PARTS.get(part, part)
+
+
+def tag_words(tag: str) -> str:
+    """Return what else to know of a difference in words."""
+    return _TAGS.get(tag, tag)
 
 
 def state_words(state: str) -> str:

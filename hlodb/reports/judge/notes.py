@@ -7,7 +7,9 @@ from datetime import timedelta
 from fnmatch import fnmatchcase
 
 from hlodb.reports.config.settings import Settings, covers
+from hlodb.reports.judge.names import memory
 from hlodb.reports.read.compared_runs import ComparedRuns
+from hlodb.reports.read.facts import Run
 from hlodb.reports.read.pairs import held_against
 from hlodb.reports.read.programs import ProgramRow
 from hlodb.text import few
@@ -24,10 +26,11 @@ def notes(
     has_base = compared.baseline.run is not None
     if has_base and compared.pairs and not any(compared.noise.values()):
         found.append(
-            "Noise band 0 B: no run compiled one program twice with different memory."
+            "No compile noise observed: no run compiled a program twice and got"
+            " different memory."
         )
     if compared.baseline.passed_over:
-        names = few([run.name for run in compared.baseline.passed_over], 3)
+        names = _names(compared.baseline.passed_over)
         found.append(
             f"Unsound runs, left out of base and history: {names}."
             " `hlodb query self_consistency` and `rejects_summary` show the faults."
@@ -35,7 +38,7 @@ def notes(
     found += _same_times(compared)
     found += _substitutes(compared)
     if late := compared.late_runs(_LATE):
-        names = few([run.name for run in late], 3)
+        names = _names(late)
         found.append(
             f"Ingested an hour or more after later runs of the series: {names}."
             " Comparisons with their neighbours were renewed."
@@ -49,7 +52,7 @@ def notes(
             )
         elif not any(covers(budget, p.program, p.color, p.space) for p in fitting):
             where = budget.space or f"memory space {budget.color}"
-            used = ", ".join(sorted({p.space for p in fitting}))
+            used = ", ".join(sorted(set(map(memory, fitting))))
             found.append(
                 f"The budget of {budget.program} for {where} matches no memory space"
                 f" of this run, which uses {used}."
@@ -59,6 +62,10 @@ def notes(
         found.append(f"{new} is compared with {old} of the base: a renamed program.")
     found += _earlier_names(compared, renamed)
     return found
+
+
+def _names(runs: Sequence[Run]) -> str:
+    return few([f'"{run.name}"' for run in runs], 3)
 
 
 def _earlier_names(
@@ -73,7 +80,7 @@ def _earlier_names(
             if name != last and (name, last) not in said:
                 now[last, name, until] = None
     for last, name, until in sorted(now):
-        yield f"{last} was called {name} until {until}: a renamed program."
+        yield f'{last} was called {name} until run "{until}": a renamed program.'
 
 
 def _same_times(compared: ComparedRuns) -> list[str]:
@@ -84,8 +91,8 @@ def _same_times(compared: ComparedRuns) -> list[str]:
         return []
     time = f" ({base.started_at})" if base.started_at else ""
     return [
-        f"{base.name} and {candidate.name} have the same start time{time}: they are"
-        " ordered by name."
+        f'Runs "{base.name}" and "{candidate.name}" have the same start time{time}:'
+        " they are ordered by name."
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlodb.reports.judge.findings import Finding
-from hlodb.reports.judge.names import Names, called
+from hlodb.reports.judge.names import Names, called, memory
 from hlodb.reports.judge.report import Gate
 from hlodb.reports.read.causes import explaining
 from hlodb.reports.read.claims import Claim
@@ -31,7 +31,7 @@ def gate_sentence(gate: Gate, finding: Finding | None, shared: Names) -> str:
         return gate.reason
     if gate.gate == "missing_program" and finding is not None:
         return f"{called(gate, shared)} {lack(finding)}: {gate.reason}"
-    who = " ".join(x for x in (called(gate, shared), gate.space) if x)
+    who = " ".join(x for x in (called(gate, shared), memory(gate)) if x)
     delta = finding.delta_bytes if finding is not None else None
     if (
         gate.gate in ("regression", "changed_inputs")
@@ -77,10 +77,17 @@ def _input_text(each: InputChange) -> str:
     if each.argument_count > 1:
         first, *_ = names.split(", ")
         names = f"{first} and {each.argument_count - 1} more"
-    at = f" ({names})" if names and names != each.meaning else ""
+    meaning = each.meaning
+    first = names.split(", ")[0]
+    number = meaning.removeprefix(first).removesuffix("]")
+    if first and number.startswith("[") and number[1:].isdecimal():
+        # A dimension that no name of a size is known of.
+        meaning = f"dimension {number[1:]} of {first}"
+        names = names.removeprefix(first).removeprefix(" and ")
+    at = f" ({names})" if names and names != meaning else ""
     if each.change in ("new", "gone"):
-        return f"{each.meaning} {each.change}{at}"
-    return f"{each.meaning} {each.base_size} → {each.candidate_size}{at}"
+        return f"{meaning} {each.change}{at}"
+    return f"{meaning} {each.base_size} → {each.candidate_size}{at}"
 
 
 def lack(finding: Finding) -> str:
@@ -93,7 +100,7 @@ def absence(finding: Finding) -> str:
     """Return which run has a failed program, and which lacks it."""
     is_there = finding.rule == "no_buffer_assignment"
     what = "the program's buffer assignment" if is_there else "the program"
-    return f"{finding.base_run} has {what}, {finding.candidate_run} has not"
+    return f'run "{finding.base_run}" has {what}, "{finding.candidate_run}" has not'
 
 
 def share_words(finding: Finding) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hlodb.reports.judge.names import memory
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import across, box, count_axis, label, line
 from hlodb.reports.read.capacity import Capacity
@@ -25,13 +26,13 @@ def draw_headroom(rows: Sequence[Capacity]) -> Picture:
     for number, (row, share) in enumerate(zip(rows, shares, strict=True)):
         top = number * _ROW + (_ROW - _BAR) / 2
         kind = "worse" if share >= _NEAR_PERCENT else "candidate"
-        drawing.append(label(_LEFT - 8, top + 13, row.space, "label end"))
+        drawing.append(label(_LEFT - 8, top + 13, memory(row), "label end"))
         drawing.append(box(axis.at(0), axis.at(100), top, _BAR, "room"))
         drawing.append(box(axis.at(0), axis.at(share), top, _BAR, kind))
         drawing.append(label(_RIGHT + 8, top + 13, _amounts(row)))
     limit = axis.at(100)
     drawing.append(line(limit, 0, limit, bottom, "limit"))
-    left = ", ".join(f"{row.space} {_headroom(row)}" for row in rows)
+    left = ", ".join(f"{memory(row)} {_headroom(row)}" for row in rows)
     text = f"Headroom of the largest program of every memory space: {left}."
     return Picture("headroom", "Headroom", text, bottom + 42, "".join(drawing), None)
 

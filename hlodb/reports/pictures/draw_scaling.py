@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hlodb.reports.document.blocks import Table, table
+from hlodb.reports.judge.names import memory
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import (
     WIDTH,
@@ -48,7 +49,7 @@ def draw_scaling(law: ScalingLaw, name: str) -> Picture:
     )
     drawing += _limit(law, sizes, up)
     drawing += _keys()
-    who = f"{law.program} {law.space}"
+    who = f"{law.program} {memory(law)}"
     title = "Memory over a size"
     return Picture(
         name, title, f"{who}: {_sentence(law)}", _BOTTOM + 42, drawing, _figures(law)

@@ -33,8 +33,8 @@ def draw_trend(trend: Trend, who: str, name: str) -> Picture:
     runs = _runs(trend)
     drawing += across(runs, f"runs of the series ({runs.unit})", _BOTTOM, _BOTTOM)
     text = (
-        f"{who}: {plain_bytes(first.bytes)} in {first.run},"
-        f" {plain_bytes(last.bytes)} in {last.run}."
+        f'{who}: {plain_bytes(first.bytes)} in run "{first.run}",'
+        f' {plain_bytes(last.bytes)} in run "{last.run}".'
     )
     return Picture(
         name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hlodb.reports.judge.drawn import drawn_findings, drawn_trends
-from hlodb.reports.judge.names import Names, called, shared_names
+from hlodb.reports.judge.names import Names, called, memory, shared_names
 from hlodb.reports.judge.report import Report
 from hlodb.reports.pictures.draw_arenas import draw_arenas
 from hlodb.reports.pictures.draw_curves import draw_curves
@@ -29,7 +29,7 @@ def pictures_of_findings(report: Report) -> dict[str, list[Picture]]:
     flames = {pair.finding_id: pair for pair in report.flames}
     found: dict[str, list[Picture]] = {}
     for f in drawn_findings(report.findings):
-        who = f"{called(f, shared)} {f.space}"
+        who = f"{called(f, shared)} {memory(f)}"
         pictures = [draw_waterfall(f, who)] if f.parts else []
         if f.id in flames:
             pictures.append(draw_flames(flames[f.id], who))
@@ -66,7 +66,7 @@ def _pictures_of_trends(report: Report, shared: Names) -> Iterator[Picture]:
     for n, (trend, roles) in enumerate(
         zip(shown, report.role_histories, strict=True), 1
     ):
-        who = f"{called(trend, shared)} {trend.space}"
+        who = f"{called(trend, shared)} {memory(trend)}"
         yield draw_trend(trend, who, f"trend-{n}")
         if any(point.roles for point in roles.points):
             yield draw_roles(roles, who, f"roles-{n}")

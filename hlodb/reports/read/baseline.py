@@ -84,8 +84,8 @@ def choose_baseline(
     base = next((row for row in found if row["is_base"]), None)
     if base is None and not any(_precedes(run, candidate, runs) for run in runs):
         series = candidate.series
-        where = f"run of series {series}" if series else "run in the warehouse"
-        text = f"{candidate.name} is the first {where}"
+        where = f'run of series "{series}"' if series else "run in the warehouse"
+        text = f'"{candidate.name}" is the first {where}'
         return Baseline(None, FIRST, text, (), line, passed_over)
     if base is None:
         earlier = runs.index(candidate)

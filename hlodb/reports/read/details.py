@@ -27,6 +27,9 @@ from hlodb.reports.read.history import Step
 from hlodb.reports.read.pairs import Verdict
 from hlodb.schema.connection import Connection
 
+SOURCE = "before_optimizations"
+"""The stage that is handed to XLA."""
+
 
 @dataclass(frozen=True, slots=True)
 class Divergence:

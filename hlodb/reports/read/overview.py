@@ -17,6 +17,7 @@ from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.read.facts import Answered, Run, find_run, read_runs
 from hlodb.schema.connection import Connection
+from hlodb.text import space_words
 
 OVERVIEW_SCHEMA = "1.3.0"
 """Version of the JSON form; the first number rises where a reader has to change."""
@@ -336,9 +337,13 @@ def described_spaces(overview: Overview, programs: int) -> dict[str, Row]:
     failed = _failed_spaces(overview, spaces)
     found = [*failed, *(space for space in found if space not in failed)]
     return {
-        f"{names[compilation_of(space)]}: {space['space_name']}": space
+        f"{names[compilation_of(space)]}: {_memory(space)}": space
         for space in found[:programs]
     }
+
+
+def _memory(space: Row) -> str:
+    return space_words(space["space_name"], space["color"])
 
 
 def _failed_spaces(overview: Overview, spaces: Sequence[Row]) -> list[Row]:

@@ -226,4 +226,6 @@ def tags(v: Verdict) -> list[str]:
 
 def held_against(run: Run, base: Run) -> str:
     """Return the run that a program not comparable in the base is compared with."""
-    return f"compared with {run.name}, as not comparable in {base.name}"
+    return (
+        f'compared with run "{run.name}", because run "{base.name}" is not comparable'
+    )

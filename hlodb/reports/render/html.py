@@ -24,7 +24,7 @@ from hlodb.reports.document.blocks import (
     Table,
 )
 from hlodb.reports.document.escape import html
-from hlodb.reports.document.report import SAID_FIRST, outline
+from hlodb.reports.document.report import SAID_FIRST, outline, subtitle
 from hlodb.reports.judge.report import Report
 from hlodb.reports.judge.verdict import unjudged_growth
 from hlodb.reports.pictures.picture import Picture, svg
@@ -85,6 +85,7 @@ def report_page(
         footer,
         _said_first(said, drawn),
         {section.title for section in rest} - is_open,
+        [subtitle(report)],
         links=links,
     )
 
@@ -139,6 +140,11 @@ def page(
     style, script = _part("report.css"), _part("report.js")
     policy = _POLICY.format(style=_digest(style), script=_digest(script))
     headline = html(title)
+    mark, _, words = title.partition(" ")
+    said = headline
+    if words and not any(map(str.isalnum, mark)):
+        # The words say the same: a mark is for the eye alone.
+        said = f'<span aria-hidden="true">{html(mark)} </span>{html(words)}'
     yield "<!DOCTYPE html>"
     yield '<html lang="en">'
     yield '<head><meta charset="utf-8">'
@@ -148,7 +154,7 @@ def page(
     yield f"<title>{headline}</title>"
     yield f"<style>{style}</style></head>"
     around = "".join(_navigation("Site", links, ' class="site"')) if links else ""
-    yield f'<body>{around}<header class="{html(shade)}"><h1>{headline}</h1>'
+    yield f'<body>{around}<header class="{html(shade)}"><h1>{said}</h1>'
     yield from (f"<p>{html(sentence)}</p>" for sentence in sentences)
     if not folded:
         yield from _contents(sections)

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hlodb.reports.judge.findings import ALERTING, Finding, undecided
-from hlodb.reports.judge.names import Names, called, shared_names
+from hlodb.reports.judge.names import Names, called, memory, shared_names
 from hlodb.reports.judge.report import Gate, Report
 from hlodb.reports.judge.sentences import cause_line, gate_sentence
 from hlodb.text import json_text, signed_bytes, signed_percent, visible
@@ -156,7 +156,7 @@ def _gate_result(
 
 
 def _change_result(finding: Finding, shared: Names) -> dict[str, Any]:
-    words = f"{called(finding, shared)} {finding.space} {finding.change}"
+    words = f"{called(finding, shared)} {memory(finding)} {finding.change}"
     return _finding_result("change", "note", finding, words, "")
 
 
@@ -165,8 +165,9 @@ def _standing_result(finding: Finding, shared: Names) -> dict[str, Any]:
     it, code scanning takes the alert for fixed."""
     is_gone = finding.change == "failed"
     rule, change = ("missing_program", " missing") if is_gone else ("regression", "")
-    words = f"{called(finding, shared)} {finding.space}{change}"
-    return _finding_result(rule, "error", finding, words, f" since {finding.first_run}")
+    words = f"{called(finding, shared)} {memory(finding)}{change}"
+    since = f' since run "{finding.first_run}"'
+    return _finding_result(rule, "error", finding, words, since)
 
 
 def _finding_result(

@@ -13,7 +13,7 @@ from hlodb.reports.document.blocks import Block, Commands, Paragraph
 from hlodb.reports.document.brief import brief
 from hlodb.reports.document.escape import middle_cut, slack
 from hlodb.reports.judge.findings import Finding
-from hlodb.reports.judge.names import called, shared_names, state_words
+from hlodb.reports.judge.names import called, memory, shared_names, state_words
 from hlodb.reports.judge.report import Report
 from hlodb.text import json_text, plain_bytes, signed_bytes, signed_percent, visible
 
@@ -68,7 +68,7 @@ def _row(f: Finding, who: str) -> str:
     sizes = f"{plain_bytes(f.base_bytes)} → {plain_bytes(f.candidate_bytes)}"
     delta = f"{signed_bytes(f.delta_bytes)} ({signed_percent(f.delta_ratio)})"
     name = middle_cut(who, _NAME_CHARACTERS)
-    return slack(f"{name} {f.space} {sizes}, {delta}, {state_words(f.state)}")
+    return slack(f"{name} {memory(f)} {sizes}, {delta}, {state_words(f.state)}")
 
 
 def _context(report: Report) -> str:

@@ -19,6 +19,7 @@ from hlodb.reports.document.blocks import (
     Table,
 )
 from hlodb.reports.document.escape import middle_cut
+from hlodb.reports.judge.names import PART_TERMS
 from hlodb.text import BYTE_UNITS, visible
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _CALLED = {
     "live_peak_bytes": "live peak",
     "blame": "blame",
     "attribution": "(read)",
-    "cause_share": "explains",
+    "cause_share": "accounts for",
     "noise_band_bytes": "noise band",
 }
 """What cards of findings call some definitions."""
@@ -113,7 +114,7 @@ def _words(report: Report) -> list[Block]:
     used = {*_CALLED, *(p.part for f in shown for p in f.parts)}
     if not shown:
         used = set() if report.comparison.base else set(_OF_NEEDS)
-    names = _CALLED | _OF_NEEDS
+    names = PART_TERMS | _CALLED | _OF_NEEDS
     return [
         Paragraph(f"{names.get(m.name, m.name)}: {m.definition}")
         for m in report.metrics

@@ -42,24 +42,26 @@ def lines(blocks: list[Block]) -> list[str]:
 SITUATIONS = {
     "no_change": [],
     "improvement_only": [
-        "jit_eval host -2.00 MiB (-40.0 %): 1 buffer of exp is gone (-2.00 MiB).",
+        "jit_eval CPU memory -2.00 MiB (-40.0 %): 1 buffer of exp is gone (-2.00 MiB).",
         "Next: keep the gain, with budgets at the present size.",
         "$ hlodb report --propose-budgets",
     ],
     "still_there": [
-        "Still open: jit_step host +2.00 MiB since night-2, finding 2fef43d5923c"
+        'Still open: jit_step CPU memory +2.00 MiB since run "night-2", finding'
+        " 2fef43d5923c"
         " (not triaged).",
         "$ hlodb triage",
     ],
     "still_missing": [
-        "Still missing: jit_eval since night-2, finding f58a243efecd (not triaged).",
+        'Still missing: jit_eval since run "night-2", finding f58a243efecd (not'
+        " triaged).",
         "$ hlodb triage",
     ],
     "fixed": [
-        "jit_step host -2.00 MiB (-33.3 %): 1 buffer of exp is gone (-2.00 MiB).",
+        "jit_step CPU memory -2.00 MiB (-33.3 %): 1 buffer of exp is gone (-2.00 MiB).",
     ],
     "missing_program": [
-        "Why: night-1 has the program, night-2 has not.",
+        'Why: run "night-1" has the program, "night-2" has not.',
         "Owner unknown: add one under [owners] in hlodb.toml.",
         "$ hlodb modules --run night-2",
     ],
@@ -72,7 +74,7 @@ SITUATIONS = {
         "$ hlodb report --run night-1 --propose-budgets",
     ],
     "budget_failed": [
-        "Why: jit_step host is 4.00 MiB, the limit 1.00 MiB.",
+        "Why: jit_step CPU memory is 4.00 MiB, the limit 1.00 MiB.",
         "$ hlodb query peak_contents -p run=night-2 -p program=jit_step",
     ],
 }
@@ -130,7 +132,7 @@ def test_a_report_without_a_base_says_what_it_did(tmp_path: Path) -> None:
     why = "none of the 2 earlier runs is of this device (TPU v5e)"
     assert (report.headline, report.exit_code) == (f"⚪ nothing to compare: {why}", 4)
     assert lines(brief(report)) == [
-        f"No run to compare with: {why}. This report lists what night-3 needs, and"
+        f'No run to compare with: {why}. This report lists what "night-3" needs, and'
         " judges limits and budgets only; a later run of this device is compared with"
         " it. Exit code 4: --allow-empty makes it 0.",
         "$ hlodb runs",
@@ -174,12 +176,14 @@ def report_of(tmp_path: Path, settings: Settings) -> Report:
     [
         (
             Settings(fragmentation_ratio=0.5),
-            "Why: jit_step #1 host is 0.727273, the limit 0.5: the share of its memory"
+            "Why: jit_step #1 CPU memory is 0.727273, the limit 0.5: the share of"
+            " its memory"
             " that is never live at once.",
         ),
         (
             Settings(padding_ratio=0.01),
-            "Why: jit_step #1 host is 0.045455, the limit 0.01: the share of its memory"
+            "Why: jit_step #1 CPU memory is 0.045455, the limit 0.01: the share of"
+            " its memory"
             " that is room beyond its data.",
         ),
         (
@@ -207,7 +211,7 @@ def test_owner_and_commits_of_a_regression(tmp_path: Path) -> None:
         "Why: 1 new buffer of exp (+2.00 MiB).",
         "Likely cause: XLA fusion. Line of the largest buffer: model/train.py:18."
         " Owner: @training.",
-        "Since: night-2.",
+        'Since: run "night-2".',
         "$ hlodb diff night-1:jit_step night-3:jit_step",
         "$ hlodb query peak_contents -p run=night-3 -p program=jit_step",
         "$ git rev-list --bisect aaa..bbb",

@@ -22,4 +22,5 @@ def test_a_live_peak_that_stays_is_no_difference(tmp_path: Path) -> None:
     path = make(tmp_path / "hlodb.duckdb", night(1, STEP), night(2, moved))
     with connect(path) as connection:
         text = renderer("text")(build_report(connection, Request(), Settings()))
-    assert "4.00 MiB → 6.00 MiB reserved, live peak unchanged; since night-2" in text
+    said = "4.00 MiB → 6.00 MiB reserved, live peak unchanged; since run"
+    assert f'{said} "night-2"' in text

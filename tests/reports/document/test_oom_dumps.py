@@ -53,7 +53,13 @@ def test_the_program_that_a_log_names_leads(forward: Path) -> None:
         == "forward: jit_forward ran out of memory: a request for 24.00 MiB failed"
     )
     assert [section.title for section in sections] == [
-        *("Out of memory", "Programs", "jit_forward: host", "jit_update: host", "More"),
+        *(
+            "Out of memory",
+            "Programs",
+            "jit_forward: CPU memory",
+            "jit_update: CPU memory",
+            "More",
+        ),
     ]
     assert sections[0].blocks == [
         Paragraph(
@@ -63,7 +69,7 @@ def test_the_program_that_a_log_names_leads(forward: Path) -> None:
     ]
     assert sections[2].blocks[:2] == [
         Paragraph(
-            "24.05 MiB reserved in host; 24.04 MiB are live at the peak (step 5,"
+            "24.05 MiB reserved in CPU memory; 24.04 MiB are live at the peak (step 5,"
             " broadcast_divide_fusion)."
         ),
         Paragraph(NOT_INCLUDED),

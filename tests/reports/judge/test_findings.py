@@ -247,7 +247,7 @@ def test_a_headline_names_the_figure_that_rose(report_on: Build) -> None:
     sparse = Program("jit_step", (replace(WORK, size=3 * MIB), loose))
     dense = Program("jit_step", (replace(WORK, size=6 * MIB),))
     report = report_on(night(1, sparse), night(2, dense))
-    figures = "jit_step host live peak +2.00 MiB, reserved -3.00 MiB (-33.3 %)"
+    figures = "jit_step CPU memory live peak +2.00 MiB, reserved -3.00 MiB (-33.3 %)"
     assert report.headline.startswith(f"❌ 1 regression (1 gate failed): {figures}")
     (gate,) = [g for g in renderer("github")(report).splitlines() if "error" in g]
     assert "live peak +2.00 MiB, reserved -3.00 MiB (-33.3 %25)" in gate
@@ -277,9 +277,9 @@ def test_regressions_of_one_cause_are_listed_and_linked(report_on: Build) -> Non
     (cause,) = grouped.rows
     assert by_cause == Paragraph(f"3 regressions by {cause[0]}:")
     assert [row[:3] for row in listed.rows] == [
-        ("jit_c", "host", "+4.00 MiB"),
-        ("jit_b", "host", "+3.00 MiB"),
-        ("jit_a", "host", "+2.00 MiB"),
+        ("jit_c", "CPU memory", "+4.00 MiB"),
+        ("jit_b", "CPU memory", "+3.00 MiB"),
+        ("jit_a", "CPU memory", "+2.00 MiB"),
     ]
     found = {f.id: f.program for f in report.findings}
     assert [found[each or ""] for each in listed.findings] == [

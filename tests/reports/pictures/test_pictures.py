@@ -181,7 +181,7 @@ def test_a_series_has_a_mark_per_run() -> None:
         t.text for t in drawn(picture).all("text") if "step" in t.attributes["class"]
     ]
     assert marks == ["▲"]
-    assert picture.text == "jit_step host: 4.00 MiB in n1, 6.00 MiB in n2."
+    assert picture.text == 'jit_step host: 4.00 MiB in run "n1", 6.00 MiB in run "n2".'
     assert picture.figures is not None
     assert picture.figures.rows == (
         ("1", "n1", "4.00 MiB", ""),

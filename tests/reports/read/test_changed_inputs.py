@@ -73,7 +73,7 @@ def test_a_longer_cache_is_never_green(pairs: Path) -> None:
     report = report_on(pairs, "decoder_base", "gen_capacity")
     assert told(report) == ("warn", 0, "changed", "other_inputs", 69_206_016)
     assert report.headline == (
-        "⚠️ jit_generate host 89.56 → 155.56 MiB (+66.00 MiB, +73.7 %), inputs"
+        "⚠️ jit_generate CPU memory 89.56 → 155.56 MiB (+66.00 MiB, +73.7 %), inputs"
         " changed: cache length 512 → 1,024 (cache[0] and 1 more); no regression;"
         " 1 with other inputs"
     )
@@ -87,7 +87,7 @@ def test_settings_decide_what_other_inputs_do(pairs: Path) -> None:
     fail = report_on(*asked, settings="[gates]\nchanged_inputs = 'fail'")
     assert told(fail)[:2] == ("fail", 1)
     assert fail.headline.startswith(
-        "❌ no regression (1 gate failed): jit_generate host 89.56 → 155.56 MiB"
+        "❌ no regression (1 gate failed): jit_generate CPU memory 89.56 → 155.56 MiB"
     )
     ignored = report_on(*asked, settings="[gates]\nchanged_inputs = 'ignore'")
     assert told(ignored)[:2] == ("pass", 0)
@@ -158,7 +158,9 @@ def test_forms_warn(pairs: Path) -> None:
     assert '"verdict": "warn"' in renderer("json")(report)
     assert "::warning title=hlodb changed_inputs" in renderer("github")(report)
     assert '"level": "warning"' in renderer("sarif")(report)
-    assert 'skipped message="warning: jit_generate host' in renderer("junit")(report)
+    assert 'skipped message="warning: jit_generate CPU memory' in renderer("junit")(
+        report
+    )
     assert 'verdict="warn"' in renderer("openmetrics")(report)
     assert "WARN" in renderer("text")(report)
 

@@ -125,7 +125,7 @@ def test_the_gate_of_donations_says_what_was_lost(warehouse: Path) -> None:
     (finding,) = [f for f in report.findings if f.id == gate.finding_id]
     assert (finding.delta_bytes, gate.value) == (545_832, 1_077_288)
     assert gate_sentence(gate, finding, set()) == (
-        "jit_zoo_mlp host loses 1.03 MiB, the limit 0 B: outputs no longer share"
+        "jit_zoo_mlp CPU memory loses 1.03 MiB, the limit 0 B: outputs no longer share"
         " parameters' memory"
     )
 
@@ -140,7 +140,8 @@ def test_a_loss_below_the_floors_of_the_whole_fails_its_gate(warehouse: Path) ->
     assert (gate.gate, gate.value) == ("donation_loss", 1_077_288)
     assert (gate.finding_id, finding.change) == (finding.id, "same")
     assert report.headline == (
-        "❌ no regression (1 gate failed): jit_zoo_mlp host loses 1.03 MiB, the limit"
+        "❌ no regression (1 gate failed): jit_zoo_mlp CPU memory loses 1.03 MiB, the"
+        " limit"
         " 1.00 MiB: outputs no longer share parameters' memory; 1 same"
     )
 

@@ -88,11 +88,11 @@ def test_what_modules_lack_is_noted(tmp_path: Path) -> None:
 def test_what_is_said_of_a_lost_assignment(tmp_path: Path) -> None:
     """The program is there: nothing says that it is not, nor asks for its memory."""
     report = report_of(tmp_path / "nights", [("0.4.35", ""), ("0.4.35", ASSIGNMENT)])
-    why = "night-1 has the program's buffer assignment, night-2 has not"
+    why = 'run "night-1" has the program\'s buffer assignment, "night-2" has not'
     command = "hlodb query incomplete_modules -p run=night-2 -p program=jit_cnn"
     (finding,) = report.findings
     assert report.headline == (
-        "❌ no regression (1 gate failed): jit_cnn host has no buffer assignment;"
+        "❌ no regression (1 gate failed): jit_cnn CPU memory has no buffer assignment;"
         " 1 missing; 1 same"
     )
     assert (finding.rule, finding.tags) == ("no_buffer_assignment", [])

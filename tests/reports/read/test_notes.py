@@ -16,7 +16,8 @@ from tests.reports.situations import GROWN, STEP, night
 from tests.reports.worlds import make
 
 NOTE = (
-    "night-1 and night-2 have the same start time (2027-01-01 00:00:00): they are"
+    'Runs "night-1" and "night-2" have the same start time (2027-01-01 00:00:00):'
+    " they are"
     " ordered by name."
 )
 
@@ -46,7 +47,7 @@ def test_names_of_earlier_nights(tmp_path: Path) -> None:
         found = build_report(connection, Request(), Settings())
     called = [note for note in found.notes if "was called" in note]
     assert called == [
-        "jit_step was called jit_old_step until night-1: a renamed program."
+        'jit_step was called jit_old_step until run "night-1": a renamed program.'
     ]
 
 

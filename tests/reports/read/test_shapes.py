@@ -19,6 +19,10 @@ from tests.reports.worlds import Program, World, make
 
 WINDOW_OF_TWO = "[report]\nwindow = 2\n"
 
+NOT_COMPARABLE = (
+    'compared with run "night-{}", because run "night-{}" is not comparable'
+)
+
 
 def wide(mebibytes: int) -> Program:
     """Return the program of `sized` with other shapes."""
@@ -52,7 +56,7 @@ def test_a_night_with_other_shapes_hides_no_rise(tmp_path: Path) -> None:
         "night-1",
         1,
     )
-    which = "compared with night-1, as not comparable in night-2"
+    which = NOT_COMPARABLE.format(1, 2)
     assert finding.tags == [which]
     assert report.notes[1:] == [f"jit_step: {which}."]
     assert report.comparison.comparable == 1
@@ -70,7 +74,7 @@ def test_what_is_as_before_other_shapes_is_the_same(tmp_path: Path) -> None:
     assert [(p.change, p.rule) for p in report.programs] == [
         ("same", "identical_artefact")
     ]
-    which = "compared with night-1, as not comparable in night-2"
+    which = NOT_COMPARABLE.format(1, 2)
     assert (report.findings, report.notes[1:]) == ([], [f"jit_step: {which}."])
 
 
@@ -84,7 +88,7 @@ def test_a_window_of_other_shapes_hides_no_rise(tmp_path: Path) -> None:
     assert (finding.change, finding.base_run, finding.tags) == (
         "worse",
         "night-1",
-        ["compared with night-1, as not comparable in night-3"],
+        [NOT_COMPARABLE.format(1, 3)],
     )
 
 

@@ -182,7 +182,9 @@ def test_budgets_of_ranks_are_told_apart(tmp_path: Path) -> None:
         ("jit_step host rank 1 (2)", True),
     ]
     results = json.loads(renderer("sarif")(report))["runs"][0]["results"]
-    said = [f"jit_step rank {r} host is 4.00 MiB, the limit 1 B" for r in range(2)]
+    said = [
+        f"jit_step rank {r} CPU memory is 4.00 MiB, the limit 1 B" for r in range(2)
+    ]
     assert [r["message"]["text"] for r in results] == said
     found = [r["partialFingerprints"]["hlodbFinding/v1"] for r in results]
     assert len(set(found)) == 2 and not any("/2" in text for text in found)
