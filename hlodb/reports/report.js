@@ -167,11 +167,106 @@
         "viewBox", [left + x * wide, top + y * high, width * wide, height * high].join(" ")
       );
     }
+    for (const map of all(".map", figure)) scale(map, width < 1 ? [x, y, width, height] : null);
     const { steps, bytes } = figure.querySelector(".map").dataset;
     const part = [x * steps, (x + width) * steps].map(Math.round).join(" to ");
     const from = size(Math.round((1 - y - height) * bytes));
     const to = size(Math.round((1 - y) * bytes));
     figure.querySelector(".range").textContent = width < 1 ? `Steps ${part}, ${from} to ${to}` : "";
+  };
+
+  // A part of a map has ticks of its own, in place of those of the whole.
+  const text = (content, x, y, kind) => {
+    const made = drawn("text", { x, y, class: kind });
+    made.textContent = content;
+    return made;
+  };
+  const drawn = (name, attributes) => {
+    const made = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  };
+  const roundSteps = (low, high, unit) => {
+    const least = Math.max((high - low) / unit / 5, Number.EPSILON);
+    const power = 10 ** Math.floor(Math.log10(least));
+    const step = [1, 2, 5, 10].find((factor) => factor * power >= least * (1 - 1e-9)) * power * unit;
+    const count = Math.floor(high / step) - Math.ceil(low / step) + 1;
+    return [...Array(Math.max(count, 0)).keys()].map((n) => (Math.ceil(low / step) + n) * step);
+  };
+  const scale = (map, part) => {
+    map.parentNode.querySelector(`:scope > .scale[data-of="${maps.indexOf(map)}"]`)?.remove();
+    if (!part) return;
+    const [x, y, width, height] = part;
+    const [left, top, wide, high] = boxOf(map);
+    const { steps, bytes } = map.dataset;
+    const group = drawn("g", { class: "scale", "data-of": maps.indexOf(map) });
+    for (const step of roundSteps(x * steps, (x + width) * steps, 1)) {
+      if (step % 1) continue;
+      const at = left + ((step / steps - x) / width) * wide;
+      group.append(drawn("line", { x1: at, x2: at, y1: top, y2: top + high + 4, class: "rule" }));
+      group.append(text(step.toLocaleString("en"), at, top + high + 16, "mark middle"));
+    }
+    const [low, highest] = [(1 - y - height) * bytes, (1 - y) * bytes];
+    const unit = 1024 ** Math.min(Math.floor(Math.log(Math.max(highest, 1)) / Math.log(1024)), UNITS.length - 1);
+    for (const level of roundSteps(low, highest, unit)) {
+      const at = top + ((1 - level / bytes - y) / height) * high;
+      group.append(drawn("line", { x1: left, x2: left + wide, y1: at, y2: at, class: "rule" }));
+      group.append(text(String(Number((level / unit).toPrecision(6))), left - 6, at + 4, "mark end"));
+    }
+    map.before(group);
+  };
+
+  // A box drawn with the pointer is what is looked at next; a double click goes back.
+  const dragged = (figure, svg) => {
+    let [map, from, box, hasMoved] = [null, null, null, false];
+    const share = (event, found) => {
+      const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+      const [left, top, wide, high] = boxOf(found);
+      return [(at.x - left) / wide, (at.y - top) / high];
+    };
+    const mapAt = (event) =>
+      all(".map", svg).find((found) => share(event, found).every((part) => part >= 0 && part <= 1));
+    const inside = (event) => share(event, map).map((part) => Math.min(Math.max(part, 0), 1));
+    svg.addEventListener("pointerdown", (event) => {
+      map = event.button === 0 && event.pointerType !== "touch" ? mapAt(event) : null;
+      hasMoved = false;
+      if (map) from = inside(event);
+    });
+    addEventListener("pointermove", (event) => {
+      if (!map) return;
+      const to = inside(event);
+      const [wide, high] = [Math.abs(to[0] - from[0]), Math.abs(to[1] - from[1])];
+      hasMoved ||= wide > 0.01 || high > 0.02;
+      if (!hasMoved) return;
+      if (!box) map.after((box = drawn("rect", { class: "picked" })));
+      const [left, top, width, height] = boxOf(map);
+      const places = {
+        x: left + Math.min(from[0], to[0]) * width, y: top + Math.min(from[1], to[1]) * height,
+        width: wide * width, height: high * height,
+      };
+      for (const [key, value] of Object.entries(places)) box.setAttribute(key, value);
+    });
+    addEventListener("pointerup", (event) => {
+      if (!map) return;
+      const to = inside(event);
+      const at = windows.get(figure) ?? [0, 0, 1, 1];
+      const part = Math.max(Math.abs(to[0] - from[0]), Math.abs(to[1] - from[1]), 1 / WIDEST / at[2]);
+      if (box) {
+        const size = Math.min(part * at[2], 1);
+        const middleOf = (n) => at[n] + ((from[n] + to[n]) / 2) * at[n + 2];
+        const place = (n) => Math.min(Math.max(middleOf(n) - size / 2, 0), 1 - size);
+        look(figure, [place(0), place(1), size, size]);
+      }
+      box?.remove();
+      [map, box] = [null, null];
+    });
+    svg.addEventListener("click", (event) => {
+      if (hasMoved) event.stopPropagation();
+      hasMoved = false;
+    }, { capture: true });
+    svg.addEventListener("dblclick", (event) => {
+      if (mapAt(event)) zoom(figure, 0);
+    });
   };
 
   // --- One step cursor on every picture of a finding ------------------------------------
@@ -264,7 +359,8 @@
       make("ul", { class: "legend" })
     );
     colour(figure, offered[0][0]);
-    svg.after(make("div", { class: "told", role: "status" }, "Point at a value, or reach it with Tab and the arrow keys; Enter pins it."));
+    svg.after(make("div", { class: "told", role: "status" }, "Point at a value, or reach it with Tab and the arrow keys; Enter pins it. Drag a box to zoom, double click to go back."));
+    dragged(figure, svg);
     svg.addEventListener("wheel", (event) => {
       const map = event.target.closest(".map");
       if (!map || !event.ctrlKey) return;
@@ -313,12 +409,20 @@
   const wordsIn = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
   let searched = [];
   const filter = (table) => {
-    const own = wordsIn(table.closest(".wide").previousElementSibling?.querySelector?.(".filter")?.value ?? "");
+    const tools = table.closest(".wide").previousElementSibling;
+    const own = wordsIn(tools?.querySelector?.(".filter")?.value ?? "");
     let count = 0;
     for (const row of table.tBodies[0].rows) {
       row.hidden = !matches(row.textContent, [...own, ...searched]);
       count += !row.hidden;
     }
+    const isAll = count === table.tBodies[0].rows.length;
+    const said = isAll ? "" : count ? `${count} of ${table.tBodies[0].rows.length} rows` : "no row matches";
+    if (own.length) tools.querySelector("output").textContent = said;
+    else tools?.querySelector?.(".filter ~ output")?.replaceChildren();
+    const isEmpty = !count && table.tBodies[0].rows.length > 0;
+    table.querySelector("caption")?.remove();
+    if (isEmpty) table.createCaption().textContent = "No row matches.";
     return count;
   };
   for (const table of all("table")) {
@@ -332,7 +436,7 @@
         class: "filter", type: "search", placeholder: "Filter rows",
         "aria-label": `Filter rows: ${title}`, oninput: () => filter(table),
       });
-      table.closest(".wide").before(make("div", { class: "tools" }, input));
+      table.closest(".wide").before(make("div", { class: "tools" }, input, make("output", { role: "status" })));
     }
     for (const cell of all("tbody td, tbody th", table)) {
       const name = cell.textContent;

@@ -193,6 +193,89 @@ def test_both_maps_zoom_together(open_page: Open) -> None:
     assert figure.locator(".map").evaluate_all(boxes) == before
 
 
+def test_a_box_zooms_with_ticks_and_a_double_click_goes_back(open_page: Open) -> None:
+    page = open_page()
+    figure = page.locator("figure:has(.map)").first
+    figure.locator("svg").first.scroll_into_view_if_needed()
+    box = figure.locator(".map").first.bounding_box()
+
+    def at(across: float, down: float) -> tuple[float, float]:
+        return box["x"] + across * box["width"], box["y"] + down * box["height"]
+
+    page.mouse.move(*at(0.25, 0.25))
+    page.mouse.down()
+    page.mouse.move(*at(0.5, 0.5), steps=3)
+    page.mouse.up()
+    text = figure.locator(".range").inner_text()
+    first, last = map(int, text.split(",")[0].removeprefix("Steps ").split(" to "))
+    steps = int(figure.locator(".map").first.get_attribute("data-steps"))
+    assert abs(first - steps / 4) <= steps / 20
+    assert abs(last - steps / 2) <= steps / 20
+    assert page.locator(".told code").count() == 0
+    ticks = figure.locator(".scale .mark.middle").all_text_contents()
+    assert ticks
+    assert all(first <= int(tick.replace(",", "")) <= last for tick in ticks)
+    assert figure.locator(".scale .mark.end").count() > 1
+    assert figure.locator(".tick:visible").count() == 0
+    page.mouse.dblclick(*at(0.5, 0.5))
+    assert figure.locator(".range").inner_text() == ""
+    assert figure.locator(".scale").count() == 0
+
+
+def test_a_map_is_entered_and_left_by_one_tab(open_page: Open) -> None:
+    page = open_page("explain")
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    figure = page.locator("figure:has(.map)").first
+    figure.locator(".step input").focus()
+    inside = "document.activeElement.matches('.value > rect')"
+    page.keyboard.press("Tab")
+    assert page.evaluate(inside)
+    page.keyboard.press("Tab")
+    assert not page.evaluate(inside)
+
+
+def test_a_filter_counts_rows_and_says_when_none_is_left(open_page: Open) -> None:
+    page = open_page()
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    tools = page.locator(".tools:has(.filter)").first
+    table = tools.locator("xpath=following-sibling::*[1]").locator("table")
+    count = table.locator("tbody tr").count()
+    word = table.locator("tbody tr").first.inner_text().split()[0]
+    tools.locator(".filter").fill(word)
+    left = table.locator("tbody tr:visible").count()
+    assert 0 < left < count
+    assert tools.locator("output").inner_text() == f"{left} of {count} rows"
+    tools.locator(".filter").fill("nowhere at all")
+    assert tools.locator("output").inner_text() == "no row matches"
+    assert table.locator("caption").inner_text() == "No row matches."
+    tools.locator(".filter").fill("")
+    assert tools.locator("output").inner_text() == ""
+    assert table.locator("caption").count() == 0
+
+
+def test_a_phone_shows_a_shadow_where_something_is_cut(open_page: Open) -> None:
+    page = open_page("explain", viewport={"width": 390, "height": 844})
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    cut = page.locator(":is(.wide, figure)").evaluate_all(
+        "all => all.filter(e => e.scrollWidth > e.clientWidth)"
+        ".map(e => getComputedStyle(e).backgroundAttachment)"
+    )
+    assert cut
+    assert set(cut) == {"local, local, scroll, scroll"}
+    hidden = page.locator("main *").evaluate_all(
+        "all => all.filter(e => e.scrollWidth > e.clientWidth + 1"
+        " && ['hidden', 'clip'].includes(getComputedStyle(e).overflowX)"
+        " && !e.closest('svg')).length"
+    )
+    assert hidden == 0
+
+
+def test_a_mark_is_for_the_eye_alone(open_page: Open) -> None:
+    page = open_page()
+    assert page.locator("h1 [aria-hidden]").inner_text().strip() == "±"
+    assert page.locator("h1").inner_text().startswith("± 3 worse: jit_cnn")
+
+
 def test_one_step_moves_on_base_and_candidate(open_page: Open) -> None:
     page = open_page()
     card = page.locator("article").first
