@@ -14,7 +14,13 @@ from hlodb.commands.options import (
     open_for_reading,
     output_option,
 )
-from hlodb.commands.report_text import color_option, write_report
+from hlodb.commands.report_text import (
+    color_option,
+    new_page,
+    open_option,
+    show_page,
+    write_report,
+)
 from hlodb.printed_commands import named_db
 from hlodb.reports.build import build_diff
 from hlodb.reports.config.reading import read_settings
@@ -35,6 +41,7 @@ _FORMATS = [form for form in FORMATS if form not in _OF_GATES]
     show_default=True,
     help="Format of the report.",
 )
+@open_option
 @output_option
 @click.option(
     "--top",
@@ -50,6 +57,7 @@ def command(
     base: str,
     candidate: str,
     form: str,
+    is_opened: bool,
     output: Path | None,
     top: int,
     limit: int | None,
@@ -65,9 +73,12 @@ def command(
 
     \b
     hlodb diff nightly-6 nightly-7
+    hlodb diff nightly-6 nightly-7 --open
     hlodb diff nightly-6:jit_train_step nightly-7:jit_train_step
     hlodb diff v5e:jit_step v5p:jit_step --format markdown
     """
+    if is_opened:
+        form, output = "html", output or new_page("diff")
     settings = replace(read_settings(None), limit_bytes=limit)
     with open_for_reading(db) as connection:
         report = build_diff(
@@ -80,4 +91,6 @@ def command(
             db=named_db(db),
         )
     write_report(report, form, output, color)
+    if is_opened and output is not None:
+        show_page(output)
     return report.exit_code

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkstemp
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
@@ -22,7 +20,14 @@ from hlodb.commands.options import (
     output_option,
     output_stream,
 )
-from hlodb.commands.report_text import color_option, text_width, wants_color
+from hlodb.commands.report_text import (
+    color_option,
+    new_page,
+    open_option,
+    show_page,
+    text_width,
+    wants_color,
+)
 from hlodb.errors import DataQualityError, UsageError
 from hlodb.garbage import no_collection
 from hlodb.ingest.pipeline.ingest import ingest_sources
@@ -61,12 +66,7 @@ _SMALL_BYTES = 64 << 20
     show_default=True,
     help="Format of the answer.",
 )
-@click.option(
-    "--open",
-    "is_opened",
-    is_flag=True,
-    help="Write an HTML page and show it in the browser.",
-)
+@open_option
 @output_option
 @click.option(
     "--top",
@@ -136,7 +136,7 @@ def command(
     if compiler and not is_measured:
         raise UsageError("--with names the compiler of --measure: pass both")
     if is_opened:
-        form, output = "html", output or _page()
+        form, output = "html", output or new_page("explain")
     limits = replace(read_settings(None), limit_bytes=limit).limits()
     points = 0 if form == "html" else TIMELINE_POINTS
     with (
@@ -170,8 +170,7 @@ def command(
     with output_stream(output) as stream:
         stream.write(rendered(found, form, shown).encode())
     if is_opened and output is not None:
-        webbrowser.open(output.absolute().as_uri())
-        narrate(f"the page is {output}")
+        show_page(output)
     if empty := [each.run.name for each in found if each.is_empty]:
         raise DataQualityError(
             f"{', '.join(empty)} holds neither a program with a buffer assignment nor a"
@@ -269,13 +268,6 @@ def _together(paths: Sequence[str], found: list[RunSource]) -> list[RunSource]:
         return discover(paths, run_name=found[0].name)
     except UsageError:
         return found
-
-
-def _page() -> Path:
-    """Return the path of a new file for a page, which stays for the browser to read."""
-    handle, path = mkstemp(prefix="hlodb-explain-", suffix=".html")
-    os.close(handle)
-    return Path(path)
 
 
 def _saved(folder: Path) -> str:

@@ -17,7 +17,13 @@ from hlodb.commands.options import (
     output_option,
     output_stream,
 )
-from hlodb.commands.report_text import color_option, write_report
+from hlodb.commands.report_text import (
+    color_option,
+    new_page,
+    open_option,
+    show_page,
+    write_report,
+)
 from hlodb.errors import NothingToCompare, UsageError, WarehouseError
 from hlodb.garbage import no_collection
 from hlodb.ingest.pipeline.staging_folder import is_anything_staged, staging_folder
@@ -80,6 +86,7 @@ def _named(_: click.Context, __: click.Parameter, value: str | None) -> str | No
     show_default=True,
     help="Format of the report.",
 )
+@open_option
 @output_option
 @click.option(
     "--write",
@@ -126,6 +133,7 @@ def command(
     config: Path | None,
     limit: int | None,
     form: str,
+    is_opened: bool,
     output: Path | None,
     more: tuple[str, ...],
     fail_on: str,
@@ -157,10 +165,13 @@ def command(
 
     \b
     hlodb report
+    hlodb report --open
     hlodb report --run pr-17 --baseline nightly-7 --format comment
     hlodb report --series nightly --write junit=report.xml --write sarif=report.sarif
     hlodb report --series nightly --propose-budgets >> hlodb.toml
     """
+    if is_opened:
+        form, output = "html", output or new_page("report")
     settings = replace(read_settings(config), limit_bytes=limit)
     wanted = [*(_sink(text) for text in more), (form, output)]
     request = Request(
@@ -189,6 +200,8 @@ def command(
         return 0
     for sink, path in wanted:
         write_report(report, sink, path, color)
+    if is_opened and output is not None:
+        show_page(output)
     if not no_record:
         _record(db, report)
     return report.exit_code

@@ -5,16 +5,40 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import webbrowser
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import mkstemp
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hlodb.commands.options import output_stream
+from hlodb.terminal.narration import narrate
 
 if TYPE_CHECKING:
     from hlodb.reports.judge.report import Report
+
+open_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--open",
+    "is_opened",
+    is_flag=True,
+    help="Write an HTML page and show it in the browser.",
+)
+
+
+def new_page(command: str) -> Path:
+    """Return the path of a new file for a page, which stays for the browser to read."""
+    handle, path = mkstemp(prefix=f"hlodb-{command}-", suffix=".html")
+    os.close(handle)
+    return Path(path)
+
+
+def show_page(page: Path) -> None:
+    """Show a page in the browser, and say where it is."""
+    webbrowser.open(page.absolute().as_uri())
+    narrate(f"the page is {page}")
+
 
 color_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--color",

@@ -22,7 +22,8 @@ from tests.reports.worlds import Program, World
 def test_a_regression_fails(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report"]) == 1
     assert headline(capsys) == (
-        "❌ 1 regression (1 gate failed): jit_step host +2.00 MiB (+50.0 %), cause:"
+        "❌ 1 regression (1 gate failed): jit_step CPU memory +2.00 MiB (+50.0 %),"
+        " cause:"
         " 1 new buffer of exp (+2.00 MiB); 1 same"
     )
 
@@ -91,7 +92,7 @@ def test_limits_hold_on_the_first_night(
         ("jit_step", "host", 4 * MIB),
     ]
     assert main(first) == 0
-    alone = "night-1 is the first run of series nightly"
+    alone = '"night-1" is the first run of series "nightly"'
     assert headline(capsys) == f"✅ no gate failed; {alone}"
     tight = (tmp_path / "hlodb.toml").read_text().replace("4194304", "3145728")
     configure(tight)
@@ -128,7 +129,8 @@ def test_limits_hold_on_the_first_night(
         ),
         (
             1.0,
-            "⚠️ jit_step host 4.00 → 22.00 MiB (+18.00 MiB, +450.0 %), inputs changed;"
+            "⚠️ jit_step CPU memory 4.00 → 22.00 MiB (+18.00 MiB, +450.0 %), inputs"
+            " changed;"
             " no regression; 1 with other inputs",
         ),
     ],
@@ -249,8 +251,8 @@ OF_TWO = ": its history has 2 comparable runs, the candidate included."
 @pytest.mark.parametrize(
     ("series", "said"),
     [
-        ("nightly", " Series nightly" + OF_TWO),
-        ("weekly", " Series weekly" + OF_TWO),
+        ("nightly", ' Series "nightly"' + OF_TWO),
+        ("weekly", ' Series "weekly"' + OF_TWO),
         (None, ""),
     ],
 )
@@ -415,7 +417,7 @@ def test_a_dash_is_the_standard_output(
             "HBM",
             [
                 "The budget of jit_eval for HBM matches no memory space of this run,"
-                " which uses host."
+                " which uses CPU memory."
             ],
         ),
     ],
@@ -432,3 +434,21 @@ def test_a_budget_that_fits_nothing_is_noted(
     assert main(["report", "--no-record", "--warn-only", "--format", "json"]) == 0
     notes = json.loads(capsys.readouterr().out)["notes"]
     assert [note for note in notes if "budget" in note] == said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [["report"], ["diff", "night-1", "night-2"]])
+def test_the_page_opens_in_the_browser(
+    command: list[str],
+    nights: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    output = nights.parent / "page.html"
+    assert main([*command, "--open", "-o", str(output)]) in (0, 1)
+    out, err = capsys.readouterr()
+    assert (out, opened) == ("", [output.as_uri()])
+    assert f"the page is {output}" in err
+    assert output.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
