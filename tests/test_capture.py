@@ -288,3 +288,19 @@ def test_public_names_are_listed() -> None:
 def test_one_size_is_not_enough() -> None:
     with pytest.raises(UsageError, match="two sizes"):
         hlodb.fit(Compiled("", None), [()])
+
+
+def test_a_reader_in_the_same_process_does_not_lock_a_capture_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HLODB_DB", str(tmp_path / "w.duckdb"))
+    monkeypatch.setenv("HLODB_LOCK_TIMEOUT", "0")
+    count = "SELECT count(*) FROM runs"
+    compiled = Compiled(PROGRAM.read_text(), Stats(None, **SIZES))
+    hlodb.capture(compiled, run="first")
+    with hlodb.open() as warehouse, hlodb.open() as other:
+        assert warehouse.sql(count).rows == other.sql(count).rows == [(1,)]
+        hlodb.capture(compiled, run="second")
+        assert warehouse.sql(count).rows == other.sql(count).rows == [(2,)]
+    with pytest.raises(UsageError, match="closed"):
+        warehouse.sql(count)

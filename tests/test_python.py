@@ -86,6 +86,15 @@ def test_query_and_sql(demo_warehouse: Path) -> None:
             warehouse.sql("SELECT * FROM read_text('/etc/hostname')")
 
 
+def test_a_diff_with_a_limit(demo_warehouse: Path) -> None:
+    sides = [f"jaxlib-{release}:jit_cnn" for release in ("0.4.35", "0.5.3")]
+    with hlodb.open(demo_warehouse) as warehouse:
+        page = warehouse.diff(*sides, limit="64 MiB")
+    assert page.text.startswith("± 1 worse: jit_cnn CPU memory +7.43 MiB (+40.9 %)")
+    assert "headroom 60.0 % of 64.00 MiB (given by --limit) CPU memory" in page.text
+    assert page.html.startswith("<!DOCTYPE html>")
+
+
 def test_no_warehouse(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no warehouse at"):
         hlodb.open(tmp_path / "none.duckdb")

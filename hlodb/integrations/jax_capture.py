@@ -31,6 +31,7 @@ from hlodb.ingest.sources.units import DumpFile, Unit, keys_of
 from hlodb.printed_commands import default_db
 from hlodb.queries.new_warehouse import provide_warehouse
 from hlodb.queries.renewal import renew_macros
+from hlodb.schema.open_readers import let_readers_step_aside
 
 _NAME = re.compile(r"HloModule\s+([^\s,]+)")
 _NOT_IN_NAMES = re.compile(r"[/\\\[\] ]")
@@ -48,8 +49,9 @@ def capture(
     """Store a `jax.stages.Compiled` in the run called `run`; give what the run holds.
 
     A run may take any number of programs; the same one again changes nothing. `db` is
-    $HLODB_DB unless named, else hlodb.duckdb. Raises UsageError where `compiled` has no
-    HLO text, WarehouseError as `hlodb ingest` does.
+    $HLODB_DB unless named, else hlodb.duckdb; what `hlodb.open` gave in this process
+    may stay open. Raises UsageError where `compiled` has no HLO text, WarehouseError as
+    `hlodb ingest` does.
     """
     files = captured_files(compiled)
     request = RunRequest(run, series, commit, _labels(compiled) | dict(labels or {}))
@@ -57,6 +59,7 @@ def capture(
         run, "hlodb.capture", len(files), _read=lambda refuse: _units(files, refuse)
     )
     file = Path(db or default_db())
+    let_readers_step_aside(file)
     provide_warehouse(file)
     summaries = ingest_sources(
         [source], file, request=request, jobs=1, prepare=renew_macros
