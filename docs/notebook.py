@@ -1,4 +1,4 @@
-"""Execute the example notebook and keep its outputs: words of pages, and tables.
+"""Execute the example notebooks and keep their outputs: words of pages, and tables.
 
 python -m docs.notebook WAREHOUSE    a demo warehouse; needs nbclient and ipykernel
 """
@@ -12,17 +12,22 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-NOTEBOOK = Path(__file__).parents[1] / "examples" / "explain.ipynb"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+NOTEBOOK = EXAMPLES / "explain.ipynb"
+NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 
 
-def executed(warehouse: Path) -> dict[str, Any]:
-    """Return the notebook with all outputs, run cell by cell in a kernel."""
+def executed(warehouse: Path, notebook: Path = NOTEBOOK) -> dict[str, Any]:
+    """Return a notebook with all outputs, run cell by cell in a kernel."""
     # Neither is a dependency, and one has no types.
     nbclient: Any = import_module("nbclient")
     nbformat: Any = import_module("nbformat")
     os.environ["HLODB_DB"] = str(warehouse)
-    book = nbformat.read(NOTEBOOK, as_version=4)
-    nbclient.NotebookClient(book, timeout=120, kernel_name="python3").execute()
+    book = nbformat.read(notebook, as_version=4)
+    resources = {"metadata": {"path": str(notebook.parent)}}
+    nbclient.NotebookClient(
+        book, timeout=600, kernel_name="python3", resources=resources
+    ).execute()
     found: dict[str, Any] = json.loads(nbformat.writes(book))
     return found
 
@@ -45,17 +50,18 @@ def kept(data: dict[str, Any]) -> dict[str, Any]:
     return {kind: each for kind, each in data.items() if not html or kind != left_out}
 
 
-def write(warehouse: Path) -> None:
-    """Write the notebook as executed."""
-    book = executed(warehouse)
+def write(warehouse: Path, notebook: Path) -> None:
+    """Write a notebook as executed."""
+    book = executed(warehouse, notebook)
     for cell in book["cells"]:
         cell["metadata"] = {}
     for data in outputs(book):
         for kind in data.keys() - kept(data).keys():
             del data[kind]
     text = json.dumps(book, indent=1, ensure_ascii=False)
-    NOTEBOOK.write_text(f"{text}\n", encoding="utf-8")
+    notebook.write_text(f"{text}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]).absolute())
+    for each in NOTEBOOKS:
+        write(Path(sys.argv[1]).absolute(), each)
