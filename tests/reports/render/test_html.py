@@ -107,6 +107,7 @@ ELEMENTS = {
 ATTRIBUTES = {
     "lang", "charset", "http-equiv", "content", "name", "class", "href", "id", "open",
     "role", "tabindex", "scope", "aria-label", "aria-labelledby", "aria-describedby",
+    "aria-hidden",
     "viewbox", "x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "d", "width",
     "height", "patternunits", "preserveaspectratio", "fill", "fill-opacity", "stroke",
     "stroke-width", "stroke-dasharray", "text-anchor", "font-size", "font-family",
