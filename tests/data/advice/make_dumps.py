@@ -3,6 +3,8 @@
     pip install "jax[tpu]==0.10.2" flax optax equinox dm-haiku diffrax numpyro
     pip install --pre keras haliax aqtp jraph e3nn-jax blackjax ott-jax evosax tinygp
     pip install jaxopt mctx tfp-nightly penzai
+    pip install flashbax jax-md dm-pix distrax gymnax jaxlie dynamax lineax
+    pip install interpax flowjax rlax optimistix
     python make_dumps.py FOLDER [NAME…]
 
 Each variant is compiled by a process of its own, as XLA takes the folder of its dump
@@ -35,7 +37,8 @@ KEPT = (
 def all_programs() -> dict[str, Any]:
     """Return the programs of all files, with the variant after the edit."""
     further = import_module("further_programs").FURTHER
-    return {**import_module("programs").PROGRAMS, **further}
+    third = import_module("third_programs").THIRD
+    return {**import_module("programs").PROGRAMS, **further, **third}
 
 
 def compile_one(name: str, variant: str, folder: str) -> None:
