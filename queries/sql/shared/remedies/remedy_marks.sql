@@ -26,7 +26,12 @@
 --   results, and what only they need of other values. history: arrays that a
 --   loop fills and of which only a small part is read afterwards. logits,
 --   scores, differences, examples: temporary arrays that their dimensions give
---   away. narrowed: 32-bit arguments that
+--   away. prepared: what is made of an
+--   argument before a loop that reads a part of it in each iteration, and is
+--   larger. banded, jacobian, spectrum: matrices and spectra that are made
+--   whole, though less would do. chunkable: temporary arrays with a part for
+--   each example, in programs that little else is known of. whole_result:
+--   results that are gathered to be returned. narrowed: 32-bit arguments that
 --   are only read to make 16 bits of them. rounded: arrays of programs that
 --   are not compiled for a CPU, without operations that need more digits, such
 --   as a Cholesky factor. gathered: gathered_values, from their second step to
@@ -42,7 +47,8 @@
 --   scheduled_instructions, read_steps, result_sources, positional_arrays,
 --   windowed_arrays, kept_stacks, program_traits, narrow_programs,
 --   awaiting_gradients, shaped_arrays, narrowed_arguments, whole_states,
---   movable_results, undivided_arguments, whole_updates, batch_arrays
+--   movable_results, undivided_arguments, whole_updates, batch_arrays,
+--   prepared_stacks, gathered_results, whole_matrices, chunkable_arrays
 -- param run
 -- param program
 -- column module_id
@@ -156,6 +162,29 @@ WITH marked AS (
     AND NOT p.has_backward
   WHERE v.kind = 'temp'
   UNION ALL
+  -- Of a batch that each device holds whole, what is computed of it.
+  SELECT DISTINCT
+    v.*, 'replicated',
+    t.root || ' (' || t.shards
+      || CASE WHEN t.shards = 1 THEN ' part' ELSE ' parts' END || ' for '
+      || t.partitions || ' partitions)',
+    t.partitions - t.shards, t.partitions, 0, CAST(NULL AS INTEGER),
+    CAST(NULL AS INTEGER)
+  FROM arrays AS v
+  JOIN undivided_arguments AS t
+    ON t.module_id = v.module_id
+    AND t.dimensions LIKE '%,%'
+    AND split_part(v.dimensions, ',', 1) = split_part(t.dimensions, ',', 1)
+  JOIN arguments AS a
+    ON a.module_id = t.module_id
+    AND a.allocation_id = t.allocation_id
+    AND a.is_input
+  JOIN batch_sizes AS b
+    ON b.module_id = v.module_id
+    AND b.batch = TRY_CAST(split_part(v.dimensions, ',', 1) AS BIGINT)
+    AND b.batch % t.partitions = 0
+  WHERE v.kind = 'temp'
+  UNION ALL
   SELECT
     v.*, 'padded', 'all values of ' || v.shape,
     v.size_bytes - v.logical_bytes, v.size_bytes, 0, NULL, NULL
@@ -221,6 +250,26 @@ WITH marked AS (
   SELECT v.*, s.mark, NULL, NULL, NULL, 0, NULL, NULL
   FROM arrays AS v
   JOIN shaped_arrays AS s
+    ON s.module_id = v.module_id
+    AND s.value_id = v.value_id
+  UNION ALL
+  SELECT
+    v.*, 'prepared', 'arrays made for all iterations of ' || s.loop_name,
+    s.part, s.whole, 0, NULL, NULL
+  FROM arrays AS v
+  JOIN prepared_stacks AS s
+    ON s.module_id = v.module_id
+    AND s.value_id = v.value_id
+  UNION ALL
+  SELECT v.*, s.mark, NULL, NULL, NULL, 0, NULL, NULL
+  FROM arrays AS v
+  JOIN (
+    FROM whole_matrices
+    UNION ALL
+    SELECT module_id, value_id, 'chunkable' FROM chunkable_arrays
+    UNION ALL
+    SELECT module_id, value_id, 'whole_result' FROM gathered_results
+  ) AS s
     ON s.module_id = v.module_id
     AND s.value_id = v.value_id
   UNION ALL

@@ -7,13 +7,14 @@
 WITH sized AS MATERIALIZED (
   SELECT
     v.module_id, v.value_id, v.name, v.dimensions, v.instruction_id,
+    v.element_type = 'pred' AS is_mask,
     list_transform(
       string_split(v.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
     ) AS sizes
   FROM arrays AS v
   WHERE v.kind IN ('temp', 'live_out')
     AND v.dimensions LIKE '%,%'
-    AND v.element_type IN ('f32', 'bf16', 'f16', 'f64')
+    AND v.element_type IN ('f32', 'bf16', 'f16', 'f64', 'pred')
     AND v.opcode <> 'parameter'
 ),
 known AS MATERIALIZED (
@@ -45,13 +46,21 @@ known AS MATERIALIZED (
     UNION ALL
     SELECT s.module_id, s.dimensions, s.name, FALSE, FALSE, s.sizes
     FROM sized AS s
+    WHERE NOT s.is_mask
   ) AS k
   GROUP BY k.module_id
 ),
 marked AS (
   SELECT
     v.module_id, v.value_id,
+    (len(v.sizes) = 2 OR (len(v.sizes) = 3 AND v.sizes[3] <= 8))
+      AND v.sizes[1] = v.sizes[2]
+      AND v.sizes[1] >= 4096
+      AND NOT t.is_exact
+      AND NOT list_contains(coalesce(k.weights, []), list_sort(v.sizes))
+      AND list_contains(coalesce(k.clouds, []), v.sizes[1]) AS is_pairs,
     CASE
+      WHEN v.is_mask THEN NULL
       WHEN t.has_backward
         AND list_contains(
           k.weight_dimensions,
@@ -73,11 +82,6 @@ marked AS (
         AND list_contains(k.matrices, v.sizes[2] || ',' || v.sizes[3])
         AND list_contains(k.matrices, v.sizes[1] || ',' || v.sizes[2])
         THEN 'differences'
-      WHEN len(v.sizes) = 2
-        AND v.sizes[1] = v.sizes[2]
-        AND v.sizes[1] >= 4096
-        AND NOT t.is_exact
-        AND list_contains(k.clouds, v.sizes[1]) THEN 'pairs'
       WHEN t.has_backward
         AND c.kind = 'entry'
         AND v.name NOT LIKE '%one_hot%'
@@ -101,4 +105,9 @@ marked AS (
     AND c.computation_id = i.computation_id
   LEFT JOIN batch_sizes AS b ON b.module_id = v.module_id
 )
-SELECT module_id, value_id, mark FROM marked WHERE mark IS NOT NULL
+SELECT module_id, value_id, mark
+FROM marked
+WHERE mark IS NOT NULL
+  AND NOT (is_pairs AND mark = 'logits')
+UNION ALL
+SELECT module_id, value_id, 'pairs' FROM marked WHERE is_pairs

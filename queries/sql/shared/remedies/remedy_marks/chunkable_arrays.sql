@@ -1,0 +1,102 @@
+-- step: Temporary arrays with a part for each example, outside of loops, that
+--   are many times as large as what is given for the examples: in programs on
+--   one device that compute forward alone, or keep little for the backward
+--   pass, and where nothing more specific is as large.
+-- grain: value
+WITH lengths AS MATERIALIZED (
+  SELECT
+    a.module_id, TRY_CAST(split_part(a.dimensions, ',', 1) AS BIGINT) AS length,
+    sum(v.size_bytes) AS given_bytes
+  FROM arguments AS a
+  JOIN arrays AS v
+    ON v.module_id = a.module_id
+    AND v.value_id = a.value_id
+  JOIN modules AS m ON m.module_id = a.module_id
+  JOIN program_traits AS t ON t.module_id = a.module_id
+  WHERE a.is_input
+    AND a.dimensions LIKE '%,%'
+    AND coalesce(m.num_partitions, 1) = 1
+    AND NOT t.is_exact
+    AND (NOT t.has_backward OR t.platform = 'cpu')
+  GROUP BY ALL
+  HAVING length >= 16
+),
+inside AS MATERIALIZED (
+  SELECT
+    v.module_id, v.value_id, v.size_bytes,
+    list_transform(
+      string_split(v.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
+    ) AS sides
+  FROM arrays AS v
+  JOIN scheduled_instructions AS i
+    ON i.module_id = v.module_id
+    AND i.instruction_id = v.instruction_id
+  JOIN computations AS c
+    ON c.module_id = i.module_id
+    AND c.computation_id = i.computation_id
+  SEMI JOIN lengths AS l ON l.module_id = v.module_id
+  ANTI JOIN argument_sizes AS a
+    ON a.module_id = v.module_id
+    AND a.sizes = list_sort(string_split(v.dimensions, ','))
+  WHERE v.kind = 'temp'
+    AND v.dimensions LIKE '%,%'
+    AND c.kind = 'entry'
+    AND v.opcode NOT IN ('while', 'conditional', 'call')
+),
+-- A side of another argument has its own meaning, multiple or not.
+sides_given AS MATERIALIZED (
+  SELECT
+    a.module_id,
+    flatten(list(list_transform(
+      string_split(a.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
+    ))) AS sides
+  FROM arguments AS a
+  WHERE a.dimensions <> ''
+  GROUP BY a.module_id
+),
+held AS MATERIALIZED (
+  SELECT l.module_id, l.length, l.given_bytes, i.value_id, i.size_bytes
+  FROM inside AS i
+  JOIN sides_given AS g ON g.module_id = i.module_id
+  JOIN lengths AS l
+    ON l.module_id = i.module_id
+    AND len(list_filter(
+      i.sides, lambda x: x = l.length
+        OR (x > l.length AND x % l.length = 0 AND NOT list_contains(g.sides, x))
+    )) > 0
+),
+best AS (
+  SELECT
+    h.module_id, h.length, sum(h.size_bytes) AS held_bytes,
+    row_number() OVER (
+      PARTITION BY h.module_id ORDER BY sum(h.size_bytes) DESC, h.length DESC
+    ) AS place
+  FROM held AS h
+  GROUP BY h.module_id, h.length, h.given_bytes
+  HAVING sum(h.size_bytes) >= 8 * h.given_bytes
+),
+specific AS (
+  SELECT module_id, value_id FROM shaped_arrays
+  UNION
+  SELECT module_id, value_id FROM whole_matrices
+  UNION
+  SELECT module_id, value_id FROM kept_stacks
+  UNION
+  SELECT module_id, value_id FROM histories
+  UNION
+  SELECT module_id, value_id FROM result_arrays
+),
+others AS (
+  SELECT s.module_id, sum(v.size_bytes) AS size_bytes
+  FROM specific AS s
+  JOIN arrays AS v USING (module_id, value_id)
+  GROUP BY s.module_id
+)
+SELECT h.module_id, h.value_id
+FROM held AS h
+JOIN best AS b
+  ON b.module_id = h.module_id
+  AND b.length = h.length
+  AND b.place = 1
+LEFT JOIN others AS o ON o.module_id = h.module_id
+WHERE coalesce(o.size_bytes, 0) * 8 < b.held_bytes

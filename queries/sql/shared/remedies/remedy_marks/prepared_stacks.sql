@@ -1,0 +1,48 @@
+-- step: Arrays that are made for all iterations of a loop before it, and of
+--   which each iteration reads its part, where an argument has as many parts
+--   that are smaller: weights that are widened or gathered for all layers.
+-- grain: value
+WITH carried AS MATERIALIZED (
+  SELECT
+    v.module_id, v.value_id, v.size_bytes,
+    min(w.instruction) AS loop_name,
+    list_transform(
+      string_split(v.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
+    ) AS sides
+  FROM described_values AS w
+  JOIN store.value_positions AS p
+    ON p.module_id = w.module_id
+    AND p.instruction_id = w.instruction_id
+  JOIN arrays AS v
+    ON v.module_id = p.module_id
+    AND v.value_id = p.value_id
+  WHERE w.opcode = 'while'
+    AND v.kind = 'temp'
+    AND v.opcode NOT IN ('while', 'parameter', 'conditional', 'broadcast')
+    AND v.dimensions LIKE '%,%,%'
+  GROUP BY v.module_id, v.value_id, v.size_bytes, v.dimensions
+),
+stacked AS (
+  SELECT
+    a.module_id, v.size_bytes,
+    list_transform(
+      string_split(a.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
+    ) AS sides
+  FROM arguments AS a
+  JOIN arrays AS v USING (module_id, value_id)
+  WHERE a.dimensions LIKE '%,%,%'
+)
+SELECT
+  c.module_id, c.value_id, min(c.loop_name) AS loop_name,
+  any_value(c.sides[1]) - 1 AS part, any_value(c.sides[1]) AS whole
+FROM carried AS c
+JOIN stacked AS a
+  ON a.module_id = c.module_id
+  AND len(a.sides) = len(c.sides)
+  AND a.sides[1] = c.sides[1]
+WHERE c.sides[1] > 1
+  AND 4 * c.size_bytes >= 5 * a.size_bytes
+  AND list_bool_and(list_transform(
+    list_zip(c.sides, a.sides), lambda pair: pair[1] % greatest(pair[2], 1) = 0
+  ))
+GROUP BY c.module_id, c.value_id
