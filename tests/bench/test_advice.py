@@ -8,9 +8,10 @@ from bench.advice import CLOSE, DATA, PAGE, SCREEN, Outcome, outcome, table, tru
 
 HELD = [one for one in truths() if (DATA / f"{one.program}.base.tar.xz").exists()]
 MISSED = {
-    "e3nn_forces", "mctx_search", "routed_experts", "tfp_variational"
+    "flowjax_training", "gymnax_pixels", "mctx_search", "rlax_targets",
+    "routed_experts", "sigmoid_pairs",
 }  # fmt: skip
-"""Programs whose edit no rule suggests yet."""
+"""Programs whose edit no rule suggests yet, or not first."""
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,7 @@ def found() -> list[Outcome]:
 @pytest.mark.slow
 def test_the_edit_of_an_expert_comes_first(found: list[Outcome]) -> None:
     places = {o.truth.program: o.place for o in found if not o.truth.is_tuned}
-    assert len(places) >= 30
+    assert len(places) >= 47
     assert {name for name, place in places.items() if place != 1} == MISSED
     assert SCREEN > 1
 
@@ -31,7 +32,7 @@ def test_nothing_is_advised_where_nothing_pays_or_that_cannot_be_done(
     found: list[Outcome],
 ) -> None:
     tuned = [o for o in found if o.truth.is_tuned]
-    assert len(tuned) == 12
+    assert len(tuned) == 17
     assert [o.truth.program for o in tuned if not o.is_quiet] == []
     shown = [o for o in found if o.impossible and not o.is_quiet]
     assert [o.truth.program for o in shown] == []
@@ -40,7 +41,7 @@ def test_nothing_is_advised_where_nothing_pays_or_that_cannot_be_done(
 @pytest.mark.slow
 def test_most_promises_hold(found: list[Outcome]) -> None:
     promised = [o for o in found if o.promised and o.measured]
-    assert len(promised) >= 26
+    assert len(promised) >= 40
     assert sum(o.is_within(CLOSE) for o in promised) >= 0.8 * len(promised)
 
 
