@@ -5,7 +5,8 @@
 -- grain: value
 WITH lengths AS MATERIALIZED (
   SELECT
-    a.module_id, TRY_CAST(split_part(a.dimensions, ',', 1) AS BIGINT) AS length,
+    a.module_id,
+    TRY_CAST(split_part(a.dimensions, ',', 1) AS BIGINT) AS length,
     sum(v.size_bytes) AS given_bytes
   FROM arguments AS a
   JOIN arrays AS v
@@ -62,7 +63,11 @@ held AS MATERIALIZED (
     ON l.module_id = i.module_id
     AND len(list_filter(
       i.sides, lambda x: x = l.length
-        OR (x > l.length AND x % l.length = 0 AND NOT list_contains(g.sides, x))
+        OR (
+          x > l.length
+          AND x % l.length = 0
+          AND NOT list_contains(g.sides, x)
+        )
     )) > 0
 ),
 best AS (
