@@ -6,6 +6,8 @@
 -- grain: module content, output index
 -- param run
 -- param program
+-- param module_ids
+-- param every_run
 -- column module_id
 -- column output_index VARCHAR name neutral: Index into the result, {} for an
 --   array.
@@ -16,10 +18,8 @@ SELECT DISTINCT
   s.value_id
 FROM (
   SELECT DISTINCT m.module_id, c.root_instruction_id AS instruction_id
-  FROM selected_modules() AS o
-  JOIN modules AS m
-    ON m.run_id = o.run_id
-    AND m.module_id = o.module_id
+  FROM selected_contents() AS o
+  JOIN store.snapshots AS m USING (module_id)
   JOIN computations AS c
     ON c.module_id = m.module_id
     AND c.computation_id = m.entry_computation_id
