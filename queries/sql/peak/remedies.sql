@@ -114,7 +114,7 @@ members AS MATERIALIZED (
     c.module_id, c.locations_id, m.rule_id || '|' || m.subject AS set_name,
     m.instruction_id, m.size_bytes,
     m.value_id, m.part, m.whole, m.is_apart, m.from_step, m.until_step,
-    row_number() OVER () AS place
+    row_number() OVER (ORDER BY m.value_id, m.instruction_id) AS place
   FROM sized AS m
   JOIN contents AS c
     ON c.module_id = m.module_id
