@@ -62,7 +62,7 @@ def task_kills(folder: Path) -> Figure:
 
 
 def full_disks(folder: Path) -> Figure:
-    """Return a small disk that is full after a share of what the ingest needs."""
+    """Ingest onto a disk that is full after a share of what the ingest needs."""
     trial = trials.make_trial(folder)
     return _each(partial(_full, trial), _SHARES)
 
@@ -73,7 +73,7 @@ def _full(trial: trials.Trial, share: float) -> list[str]:
 
 
 def quotas(folder: Path) -> Figure:
-    """Return a file that may not grow beyond a share of what the ingest needs."""
+    """Ingest into a file that may not grow beyond a share of what it needs."""
     trial = trials.make_trial(folder)
     return _each(partial(trials.with_quota, trial), _SHARES)
 
