@@ -159,7 +159,10 @@ def make_site(
     )
 
 
-_WHERE = "SELECT current_database(), current_schema(), current_setting('search_path')"
+_WHERE = (
+    "SELECT system.main.current_database(), system.main.current_schema(),"
+    " system.main.current_setting('search_path')"
+)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from docs.transcripts import (
 from tests.conftest import Made
 
 PAGES = pages()
-MOST_WORDS = 13_900
+MOST_WORDS = 14_000
 _MEASURED = re.compile(r"<!-- (\w+) -->.*?<!-- /\1 -->", re.DOTALL)
 """A table that a long run writes."""
 DOCS = ROOT / "docs"

@@ -247,7 +247,7 @@ def test_the_nights_of_a_timer(
         ("history", "2027-01-02")
     ]
     assert report["notes"][1] == (
-        "Ingested an hour or more after later runs of the series: 2027-01-02."
+        'Ingested an hour or more after later runs of the series: "2027-01-02".'
         " Comparisons with their neighbours were renewed."
     )
 

@@ -21,7 +21,7 @@ def _installed() -> str:
 
 # What releases later than the one that is pinned dumped, only they read; what XLA makes
 # of the compact texts stands beside them (`in_full`).
-LATER = (DATA / "compact", DATA / "newest")
+LATER = (DATA / "compact", DATA / "h100", DATA / "newest")
 HERE = [
     archive
     for folder in (DATA, REPOSITORY / "examples")

@@ -26,8 +26,7 @@ _OTHER_BLOCK = re.compile(
 
 # XLA's messages print an instruction with what it calls, which has no name then:
 # `%fusion.1 = … calls=`, `(p: f32[8]) -> f32[8] {`, instructions, `}, metadata={…}`.
-_CALLED = re.compile(r"^[ \t]*+\([^\n]*+\n(?:(?!\})[^\n]*+\n)*+(?=\})", re.MULTILINE)
-_CALLED_HEAD = re.compile(r"[ \t]*\([^\n]*\) -> [^\n]*\{[ \t]*\r?\n")
+_IN_BRACKETS = re.compile(r"^[ \t]*\([^\n]*", re.MULTILINE)
 
 
 class ParsedLog(NamedTuple):
@@ -43,7 +42,7 @@ def parse_log(path: str, text: str, cache: BlockCache[Any]) -> ParsedLog:
     """Read a log; the files that it frames are files of their own, see units."""
     framed = split_frames(text)
     oom = parse_oom_log(framed.rest)
-    rest = _without(_CALLED.sub(_emptied, framed.rest), oom.lines)
+    rest = _without(_without_called(framed.rest), oom.lines)
     rest = _OTHER_BLOCK.sub("", rest)
     hlo = parse_hlo(rest, cache)
     evidence = [
@@ -59,10 +58,22 @@ def parse_log(path: str, text: str, cache: BlockCache[Any]) -> ParsedLog:
     return ParsedLog(hlo, evidence, rejects, not found)
 
 
-def _emptied(called: re.Match[str]) -> str:
-    """Return empty lines for a computation without a name; others stay."""
-    text = called[0]
-    return "\n" * text.count("\n") if _CALLED_HEAD.match(text) else text
+def _without_called(text: str) -> str:
+    """Return the text with empty lines in place of computations without a name."""
+    kept, place = [], 0
+    for line in _IN_BRACKETS.finditer(text):
+        if line.start() < place or not _is_head(line[0]):
+            continue
+        end = text.find("\n}", line.end()) + 1
+        if not end:
+            break
+        kept += [text[place : line.start()], "\n" * text.count("\n", line.start(), end)]
+        place = end
+    return "".join([*kept, text[place:]])
+
+
+def _is_head(line: str) -> bool:
+    return ") -> " in line and line.rstrip().endswith("{")
 
 
 def _drop_impossible(evidence: Evidence) -> Iterator[Reject]:

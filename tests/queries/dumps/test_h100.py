@@ -32,7 +32,7 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("h100")
     for name in ("dumps.tar.xz", "logs.tar.xz"):
         with tarfile.open(FOLDER / name) as archive:
-            archive.extractall(folder, filter="data")
+            archive.extractall(folder)
     return folder
 
 

@@ -184,7 +184,7 @@ def test_the_words_of_a_report(path: Path) -> None:
             connection, there, there[2], "window", Settings()
         ).text}  # fmt: skip
     assert found == {
-        (0, "auto"): "r1 is the first run of series s",
+        (0, "auto"): '"r1" is the first run of series "s"',
         (1, "auto"): "there is no comparable run of main before the candidate",
         (2, "previous"): "the latest comparable run before",
         (2, "r1"): "the run named as base",

@@ -65,6 +65,6 @@ def test_runs_that_came_an_hour_or_more_after_later_ones(tmp_path: Path) -> None
     with connect(path) as connection:
         found = build_report(connection, Request(), Settings())
     assert [note for note in found.notes if note.startswith("Ingested")] == [
-        "Ingested an hour or more after later runs of the series: night-1, night-2."
+        'Ingested an hour or more after later runs of the series: "night-1", "night-2".'
         " Comparisons with their neighbours were renewed."
     ]
