@@ -75,8 +75,14 @@ def test_a_replicated_argument_is_to_be_sharded(changed: Path) -> None:
         return {r["subject"]: r["saved_bytes"] for r in rows if r["rule_id"] == "shard"}
 
     parts = "(1 part for 4 partitions)"
-    assert sharded(whole) == {f"x {parts}": 12_288, f"w {parts}": 6_144}
+    assert sharded(whole) == {f"x {parts}": 62_592, f"w {parts}": 6_144}
     assert sharded(split) == {f"w {parts}": 6_144}
+    # What is computed of the batch is divided as well, in the compiled pair, too.
+    peaks = [
+        ask(changed, "peak_by_space", run=f"sharding/{run}")[0]["live_peak_bytes"]
+        for run in ("whole", "split")
+    ]
+    assert peaks[0] - peaks[1] == pytest.approx(62_592, rel=0.01)
 
 
 @pytest.mark.slow

@@ -48,7 +48,8 @@
 --   windowed_arrays, kept_stacks, program_traits, narrow_programs,
 --   awaiting_gradients, shaped_arrays, narrowed_arguments, whole_states,
 --   movable_results, undivided_arguments, whole_updates, batch_arrays,
---   prepared_stacks, gathered_results, whole_matrices, chunkable_arrays
+--   prepared_stacks, gathered_results, whole_matrices, chunkable_arrays,
+--   replicated_values, marks_of_saved, marks_alone
 -- param run
 -- param program
 -- column module_id
@@ -117,73 +118,11 @@ WITH marked AS (
   WHERE v.start_step >= coalesce(p.last_use_step, 0)
   UNION ALL
   SELECT
-    v.*, 'replicated',
-    t.root || ' (' || t.shards
-      || CASE WHEN t.shards = 1 THEN ' part' ELSE ' parts' END || ' for '
-      || t.partitions || ' partitions)',
-    t.partitions - t.shards, t.partitions, 0, NULL, NULL
+    v.*, 'replicated', r.subject, r.part, r.whole, 0, NULL, NULL
   FROM described_values AS v
-  JOIN undivided_arguments AS t
-    ON t.module_id = v.module_id
-    AND t.allocation_id = v.allocation_id
-  UNION ALL
-  -- What updates compute of it as a whole.
-  SELECT
-    v.*, 'replicated', w.root || ' (1 part for ' || w.partitions
-      || ' partitions)', w.partitions - 1, w.partitions, 0, NULL, NULL
-  FROM arrays AS v
-  JOIN whole_updates AS w
-    ON w.module_id = v.module_id
-    AND w.dimensions = v.dimensions
-  WHERE v.kind = 'temp'
-  UNION ALL
-  -- And what else has its dimensions where there are no gradients, which may
-  -- stay as they are: copies, and parts in a loop.
-  SELECT DISTINCT
-    v.*, 'replicated',
-    t.root || ' (' || t.shards
-      || CASE WHEN t.shards = 1 THEN ' part' ELSE ' parts' END || ' for '
-      || t.partitions || ' partitions)',
-    t.partitions - t.shards, t.partitions, 0, CAST(NULL AS INTEGER),
-    CAST(NULL AS INTEGER)
-  FROM arrays AS v
-  JOIN undivided_arguments AS t
-    ON t.module_id = v.module_id
-    AND t.has_copies
-    AND t.dimensions LIKE '%,%'
-    AND (
-      v.dimensions = t.dimensions
-      OR t.dimensions = split_part(t.dimensions, ',', 1) || ','
-        || v.dimensions
-      OR v.dimensions = '1' || substr(t.dimensions, strpos(t.dimensions, ','))
-    )
-  JOIN program_traits AS p
-    ON p.module_id = v.module_id
-    AND NOT p.has_backward
-  WHERE v.kind = 'temp'
-  UNION ALL
-  -- Of a batch that each device holds whole, what is computed of it.
-  SELECT DISTINCT
-    v.*, 'replicated',
-    t.root || ' (' || t.shards
-      || CASE WHEN t.shards = 1 THEN ' part' ELSE ' parts' END || ' for '
-      || t.partitions || ' partitions)',
-    t.partitions - t.shards, t.partitions, 0, CAST(NULL AS INTEGER),
-    CAST(NULL AS INTEGER)
-  FROM arrays AS v
-  JOIN undivided_arguments AS t
-    ON t.module_id = v.module_id
-    AND t.dimensions LIKE '%,%'
-    AND split_part(v.dimensions, ',', 1) = split_part(t.dimensions, ',', 1)
-  JOIN arguments AS a
-    ON a.module_id = t.module_id
-    AND a.allocation_id = t.allocation_id
-    AND a.is_input
-  JOIN batch_sizes AS b
-    ON b.module_id = v.module_id
-    AND b.batch = TRY_CAST(split_part(v.dimensions, ',', 1) AS BIGINT)
-    AND b.batch % t.partitions = 0
-  WHERE v.kind = 'temp'
+  JOIN replicated_values AS r
+    ON r.module_id = v.module_id
+    AND r.value_id = v.value_id
   UNION ALL
   SELECT
     v.*, 'padded', 'all values of ' || v.shape,
@@ -194,41 +133,11 @@ WITH marked AS (
     AND v.dimensions LIKE '%,%'
     AND v.shape LIKE '%:T(%'
   UNION ALL
-  SELECT
-    s.* EXCLUDE (idle_from_step, idle_until_step), 'saved',
-    'all saved activations', 1, 1, 0, NULL, NULL
-  FROM saved_arrays AS s
-  JOIN program_traits AS p USING (module_id)
-  ANTI JOIN loop_stacks AS k
-    ON k.module_id = s.module_id
-    AND k.allocation_id = s.allocation_id
-    AND k.offset_bytes = s.offset_bytes
-    AND k.dimensions = s.dimensions
-  WHERE p.platform IS DISTINCT FROM 'cpu'
-    AND NOT p.is_recomputed
-  UNION ALL
-  SELECT
-    s.* EXCLUDE (idle_from_step, idle_until_step), 'offloaded',
-    'all saved activations', 1, 1, 0, s.idle_from_step, s.idle_until_step
-  FROM saved_arrays AS s
-  JOIN program_traits AS p USING (module_id)
-  WHERE s.idle_from_step IS NOT NULL
-    AND p.platform IN ('tpu', 'gpu', 'rocm')
-  UNION ALL
-  SELECT
-    s.* EXCLUDE (idle_from_step, idle_until_step), 'kept',
-    'values that ' || k.loop_name || ' saves per iteration', 1, 1, 0, NULL,
-    NULL
-  FROM saved_arrays AS s
-  JOIN kept_stacks AS k
-    ON k.module_id = s.module_id
-    AND k.value_id = s.value_id
-  UNION ALL
-  SELECT v.*, 'activation', NULL, NULL, NULL, 0, NULL, NULL
+  SELECT v.*, s.mark, s.subject, 1, 1, 0, s.from_step, s.until_step
   FROM arrays AS v
-  SEMI JOIN batch_arrays AS b
-    ON b.module_id = v.module_id
-    AND b.value_id = v.value_id
+  JOIN marks_of_saved AS s
+    ON s.module_id = v.module_id
+    AND s.value_id = v.value_id
   UNION ALL
   SELECT
     v.*, 'awaiting', 'all gradients', 1, 1, 0, v.start_step + 1, NULL
@@ -247,12 +156,6 @@ WITH marked AS (
   WHERE h.is_read_in_part
     AND v.kind = 'temp'
   UNION ALL
-  SELECT v.*, s.mark, NULL, NULL, NULL, 0, NULL, NULL
-  FROM arrays AS v
-  JOIN shaped_arrays AS s
-    ON s.module_id = v.module_id
-    AND s.value_id = v.value_id
-  UNION ALL
   SELECT
     v.*, 'prepared', 'arrays made for all iterations of ' || s.loop_name,
     s.part, s.whole, 0, NULL, NULL
@@ -263,13 +166,7 @@ WITH marked AS (
   UNION ALL
   SELECT v.*, s.mark, NULL, NULL, NULL, 0, NULL, NULL
   FROM arrays AS v
-  JOIN (
-    FROM whole_matrices
-    UNION ALL
-    SELECT module_id, value_id, 'chunkable' FROM chunkable_arrays
-    UNION ALL
-    SELECT module_id, value_id, 'whole_result' FROM gathered_results
-  ) AS s
+  JOIN marks_alone AS s
     ON s.module_id = v.module_id
     AND s.value_id = v.value_id
   UNION ALL
@@ -281,34 +178,6 @@ WITH marked AS (
   JOIN narrowed_arguments AS n
     ON n.module_id = v.module_id
     AND n.value_id = v.value_id
-  UNION ALL
-  SELECT v.*, 'rounded', NULL, NULL, NULL, 0, NULL, NULL
-  FROM arrays AS v
-  JOIN program_traits AS t
-    ON t.module_id = v.module_id
-    AND t.platform IS DISTINCT FROM 'cpu'
-    AND NOT t.is_exact
-  UNION ALL
-  SELECT v.*, 'wide', NULL, NULL, NULL, 0, NULL, NULL
-  FROM arrays AS v
-  SEMI JOIN narrow_programs AS n ON n.module_id = v.module_id
-  ANTI JOIN argument_sizes AS a
-    ON a.module_id = v.module_id
-    AND a.sizes = list_sort(string_split(v.dimensions, ','))
-  WHERE v.kind IN ('temp', 'live_out')
-    AND v.element_type = 'f32'
-    AND v.dimensions LIKE '%,%'
-  UNION ALL
-  SELECT v.*, 'given', NULL, NULL, NULL, 0, NULL, NULL
-  FROM arrays AS v
-  LEFT JOIN positional_arrays AS i
-    ON i.module_id = v.module_id
-    AND i.value_id = v.value_id
-  ANTI JOIN windowed_arrays AS w
-    ON w.module_id = v.module_id
-    AND w.value_id = v.value_id
-  WHERE v.dimensions <> ''
-    AND (v.kind = 'constant' OR i.value_id IS NOT NULL)
   UNION ALL
   SELECT
     v.* EXCLUDE (subject, is_history), 'reported', v.subject, NULL, NULL, 1,
