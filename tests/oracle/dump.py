@@ -495,10 +495,10 @@ _PEAK = re.compile(r"    (\S+?)(?:\{[\d,]*\})?: (\d+) bytes")
 
 def read_assignment(module: Module, text: str) -> None:
     """Add allocations, values, schedule and live ranges to a module."""
-    start, _, rest = text.partition("Total bytes used: ")
-    if rest:
-        module.printed_total = int(rest.split()[0])
-    values, _, ranges = rest.partition("HloLiveRange (max ")
+    assigned, _, ranges = text.partition("HloLiveRange (max ")
+    start, _, values = assigned.partition("Total bytes used: ")
+    if values:
+        module.printed_total = int(values.split()[0])
     _read_allocations(module, start)
     for found in _USED.finditer(values):
         value = _value(module, found)

@@ -50,7 +50,7 @@ a query takes longer than to recompute it. One comes twice, as from two processe
 compile the same program.
 """
 
-COMPACT = ("compact", "jaxlib-0.11.2", "jaxlib-0.12.0", "jax-0.12.0")
+COMPACT = ("compact", "h100", "jaxlib-0.11.2", "jaxlib-0.12.0", "jax-0.12.0")
 """Texts without the get-tuple-elements that their assignments name.
 
 The oracle takes an element for the whole tuple, so that it can't recompute some.
@@ -66,6 +66,7 @@ SHORTENED = ("offloaded", "updates")
 
 OTHERWISE_NAMED = (
     "in_full",
+    "h100/logs",
     "by_hand",
     "cache",
     "tensorflow",

@@ -26,11 +26,11 @@
 --   results, and what only they need of other values. history: arrays that a
 --   loop fills and of which only a small part is read afterwards. logits,
 --   scores, differences, examples: temporary arrays that their dimensions give
---   away. prepared: what is made of an
---   argument before a loop that reads a part of it in each iteration, and is
---   larger. banded, jacobian, spectrum: matrices and spectra that are made
---   whole, though less would do. chunkable: temporary arrays with a part for
---   each example, in programs that little else is known of. whole_result:
+--   away. prepared: what is widened or
+--   gathered before a loop that reads a part of it in each iteration, and is
+--   larger. spectrum: complex arrays of real numbers for a Fourier transform.
+--   chunkable: temporary arrays of vmap with a part for each example.
+--   whole_result:
 --   results that are gathered to be returned. narrowed: 32-bit arguments that
 --   are only read to make 16 bits of them. rounded: arrays of programs that
 --   are not compiled for a CPU, without operations that need more digits, such
@@ -48,7 +48,7 @@
 --   windowed_arrays, kept_stacks, program_traits, narrow_programs,
 --   awaiting_gradients, shaped_arrays, narrowed_arguments, whole_states,
 --   movable_results, undivided_arguments, whole_updates, batch_arrays,
---   prepared_stacks, gathered_results, whole_matrices, chunkable_arrays,
+--   prepared_stacks, gathered_results, real_spectra, chunkable_arrays,
 --   replicated_values, marks_of_saved, marks_alone
 -- param run
 -- param program

@@ -1,7 +1,9 @@
 -- step: Temporary arrays with a part for each example, outside of loops, that
 --   are many times as large as what is given for the examples: in programs on
 --   one device that compute forward alone, or keep little for the backward
---   pass, and where nothing more specific is as large.
+--   pass, and where nothing more specific is as large. Their names tell of
+--   vmap: other operations on a first dimension, such as statistics and scans
+--   over time, need not fall into examples.
 -- grain: value
 WITH lengths AS MATERIALIZED (
   SELECT
@@ -41,6 +43,9 @@ inside AS MATERIALIZED (
     AND a.sizes = list_sort(string_split(v.dimensions, ','))
   WHERE v.kind = 'temp'
     AND v.dimensions LIKE '%,%'
+    AND v.name LIKE '%vmap(%'
+    -- They may be columns of a Jacobian, which are there for no example.
+    AND NOT regexp_matches(v.name, 'vmap\((jvp|transpose)\(')
     AND c.kind = 'entry'
     AND v.opcode NOT IN ('while', 'conditional', 'call')
 ),
@@ -83,7 +88,7 @@ best AS (
 specific AS (
   SELECT module_id, value_id FROM shaped_arrays
   UNION
-  SELECT module_id, value_id FROM whole_matrices
+  SELECT module_id, value_id FROM real_spectra
   UNION
   SELECT module_id, value_id FROM kept_stacks
   UNION

@@ -6,7 +6,7 @@ FROM batch_arrays AS b
 UNION ALL
 SELECT s.module_id, s.value_id, s.mark FROM shaped_arrays AS s
 UNION ALL
-SELECT m.module_id, m.value_id, m.mark FROM whole_matrices AS m
+SELECT r.module_id, r.value_id, 'spectrum' FROM real_spectra AS r
 UNION ALL
 SELECT c.module_id, c.value_id, 'chunkable' FROM chunkable_arrays AS c
 UNION ALL

@@ -1,11 +1,15 @@
--- step: Arrays that are made for all iterations of a loop before it, and of
---   which each iteration reads its part, where an argument has as many parts
---   that are smaller: weights that are widened or gathered for all layers.
+-- step: Arrays that are widened or gathered for all iterations of a loop
+--   before it, and of which each iteration reads its part, where an argument
+--   has as many parts that are smaller: weights of all layers.
 -- grain: value
 WITH carried AS MATERIALIZED (
   SELECT
     v.module_id, v.value_id, v.size_bytes,
     min(w.instruction) AS loop_name,
+    bool_or(
+      v.opcode IN ('convert', 'all-gather', 'all-gather-done')
+      OR v.name LIKE '%/convert_element_type'
+    ) AS is_converted,
     list_transform(
       string_split(v.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
     ) AS sides
@@ -25,6 +29,7 @@ WITH carried AS MATERIALIZED (
 stacked AS (
   SELECT
     a.module_id, v.size_bytes,
+    regexp_matches(v.element_type, '^([su][0-9]|f8)') AS is_quantised,
     list_transform(
       string_split(a.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
     ) AS sides
@@ -41,6 +46,8 @@ JOIN stacked AS a
   AND len(a.sides) = len(c.sides)
   AND a.sides[1] = c.sides[1]
 WHERE c.sides[1] > 1
+  -- Of integers there are no gradients, which have the dimensions of weights.
+  AND (c.is_converted OR (a.is_quantised AND c.sides = a.sides))
   AND 4 * c.size_bytes >= 5 * a.size_bytes
   AND list_bool_and(list_transform(
     list_zip(c.sides, a.sides), lambda pair: pair[1] % greatest(pair[2], 1) = 0
