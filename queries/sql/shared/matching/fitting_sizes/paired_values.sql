@@ -6,7 +6,7 @@ SELECT
   g.value_id, g.color = m.space_color AS is_main, g.kind, g.allocation_id,
   g.allocation_bytes, g.offset_bytes, g.size_bytes, g.start_step, g.end_step,
   g.sizes, g.tile, g.minor_to_major, l.sizes AS lesser_sizes,
-  row_number() OVER () AS place
+  row_number() OVER (ORDER BY m.model, g.value_id, g.allocation_id) AS place
 FROM size_models AS m
 JOIN sized_values AS g ON g.module_id = m.base_id
 LEFT JOIN sized_values AS l

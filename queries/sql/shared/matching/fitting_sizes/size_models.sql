@@ -46,7 +46,9 @@ grouped AS (
   GROUP BY j.subject, j.space_color, j.axis, j.other_axes
 )
 SELECT
-  *, row_number() OVER () AS model,
+  *,
+  row_number() OVER (ORDER BY base_id, space_color, axis, other_axes)
+    AS model,
   list_max(list_transform(
     list_filter(
       compiled,
