@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -19,6 +20,7 @@ BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 """Units of sizes for people, each 1,024 of the one before."""
 
 _LISTED = 12
+_PIPED = (100, 24)
 
 _SCALES = {
     "": 1,
@@ -169,6 +171,11 @@ def _json_value(value: object) -> Any:
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     return plain(value)
+
+
+def text_width() -> int:
+    """Return what COLUMNS names, else the width of the terminal, else 100 columns."""
+    return shutil.get_terminal_size(_PIPED).columns
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

@@ -29,6 +29,9 @@ tarfile.TarFile.extraction_filter = staticmethod(
 # Processes of pytest-xdist have it, and text is as wide as it says.
 os.environ.pop("COLUMNS", None)
 
+UNWRAPPED = 1_000_000
+"""COLUMNS of text that a test reads."""
+
 REPOSITORY = Path(__file__).parent.parent
 DATA = REPOSITORY / "tests" / "data"
 DUMPS = REPOSITORY / "examples" / "dumps"
@@ -115,6 +118,12 @@ def empty_warehouses(room_of_all: Path) -> Iterator[None]:
     processes make their own.
     """
     yield from _copied(room_of_all, "empty", creation.write_empty)
+
+
+@pytest.fixture(autouse=True)
+def _unwrapped_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave text as wide as it is, so that sentences are found in it."""
+    monkeypatch.setenv("COLUMNS", str(UNWRAPPED))
 
 
 @pytest.fixture(scope="session", autouse=True)

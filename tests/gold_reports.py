@@ -8,6 +8,7 @@ it. Long outputs are kept as their length and digest.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ import sys
 import tempfile
 from hashlib import sha256
 from pathlib import Path
+from unittest.mock import patch
 
 from hlodb import __version__
 from hlodb.reports.judge.report import Report
@@ -24,6 +26,8 @@ from tests.reports.situations import SITUATIONS, report_on
 
 FOLDER = Path(__file__).parent / "reports" / "gold"
 LONGEST = 60_000
+WIDTH = "100"
+"""Of text: what a pipe has."""
 
 EXPLAINED = DATA / "changes" / "zoo-donation" / "dropped.tar.xz"
 EXPLANATION = DATA.parent / "gold" / "explain.txt"
@@ -64,7 +68,8 @@ def kept(report: Report, form: str) -> str:
     Neither the version nor style sheet, script and their digests are kept: they would
     change every file.
     """
-    text = renderer(form)(report).replace(f'"{__version__}"', '"VERSION"')
+    with patch.dict(os.environ, COLUMNS=WIDTH):
+        text = renderer(form)(report).replace(f'"{__version__}"', '"VERSION"')
     text = text.replace(f"hlodb {__version__}", "hlodb VERSION")
     text = re.sub(r"(?s)(<style>\n).*?(</style>)", r"\1STYLE\n\2", text)
     text = re.sub(r"(?s)(<script>\n).*?(</script>)", r"\1SCRIPT\n\2", text)
@@ -89,6 +94,7 @@ def explanation(folder: Path) -> str:
     printed = subprocess.run(
         [sys.executable, "-m", "hlodb", "explain", str(EXPLAINED), "--top", "3"],
         cwd=folder,
+        env={**os.environ, "COLUMNS": WIDTH},
         capture_output=True,
         text=True,
         check=True,

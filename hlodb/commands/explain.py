@@ -25,7 +25,6 @@ from hlodb.commands.report_text import (
     new_page,
     open_option,
     show_page,
-    text_width,
     wants_color,
 )
 from hlodb.errors import DataQualityError, UsageError
@@ -165,8 +164,8 @@ def command(
         ]
     if is_measured:
         found = _measured(paths, found, compiler)
-    width, is_coloured = text_width(output), wants_color(output, color)
-    shown = Shown(programs, top, width, is_coloured, maps, unsound=unsound)
+    is_coloured = wants_color(output, color)
+    shown = Shown(programs, top, is_coloured, maps, unsound=unsound)
     with output_stream(output) as stream:
         stream.write(rendered(found, form, shown).encode())
     if is_opened and output is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import webbrowser
 from collections.abc import Callable
@@ -51,32 +50,20 @@ color_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
 
 
 def write_report(report: Report, form: str, output: Path | None, color: str) -> None:
-    """Write a report; as text on a terminal it is wrapped, and coloured if wanted."""
+    """Write a report; text is fitted to the terminal, and coloured if wanted."""
     with output_stream(output) as stream:
-        stream.write(_written(report, form, output, color))
+        stream.write(_written(report, form, output, color).encode())
 
 
-def _written(report: Report, form: str, output: Path | None, color: str) -> bytes:
+def _written(report: Report, form: str, output: Path | None, color: str) -> str:
+    # Loaded when needed, as every form is.
     from hlodb.reports.render.forms import renderer
 
-    if form != "text":
-        return renderer(form)(report).encode()
-    # Loaded when needed, as every form is.
-    from hlodb.reports.render.text import render_for_terminal
+    if form != "text" or not wants_color(output, color):
+        return renderer(form)(report)
+    from hlodb.reports.render.text import render_coloured
 
-    width = text_width(output)
-    is_coloured = wants_color(output, color)
-    return render_for_terminal(report, width, is_coloured=is_coloured).encode()
-
-
-def text_width(output: Path | None) -> int | None:
-    """Return the width of the terminal that is written to, or that COLUMNS names.
-
-    None where there is neither: text is as wide as it is.
-    """
-    is_terminal = output is None and sys.stdout.isatty()
-    is_told = output is None and os.environ.get("COLUMNS", "").isdecimal()
-    return shutil.get_terminal_size().columns if is_terminal or is_told else None
+    return render_coloured(report)
 
 
 def wants_color(output: Path | None, color: str) -> bool:

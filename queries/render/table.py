@@ -1,4 +1,4 @@
-"""The form for people: a table as wide as the terminal, with human units.
+"""The form for people: a table that fits the terminal, with human units.
 
 It shows the leading columns of a query, or as many of them as fit, and says how many
 more there are. `render_narrow` lays out what is too wide: no number, program or
@@ -7,13 +7,12 @@ instruction is ever cut.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from hlodb.queries.query import Column
 from hlodb.queries.result import Result
-from hlodb.text import counted, human_bytes, plain, visible
+from hlodb.text import counted, human_bytes, plain, text_width, visible
 
 Cells = list[list[str]]
 
@@ -24,14 +23,12 @@ NOTHING = "-"
 LEFT_UNITS = ("name", "text", "flag", "time")
 """Units of columns that are aligned left."""
 
-_UNBOUNDED = 1_000_000
 _BETWEEN = "   "
 
 
 def write_table(result: Result, stream: BinaryIO) -> None:
-    """Write the leading columns as an aligned table, fitted to the terminal's width."""
-    terminal = stream.isatty()
-    width = shutil.get_terminal_size().columns if terminal else _UNBOUNDED
+    """Write the leading columns as an aligned table, fitted to `text_width`."""
+    width = text_width()
     shown = leading_columns(result)
     hidden = len(result.columns) - len(shown.columns)
     cells = [_human_row(row, shown.columns) for row in shown.rows]

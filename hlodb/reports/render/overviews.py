@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Shown(NamedTuple):
-    """How much is shown, and how: `width` is that of a terminal.
+    """How much is shown, and how.
 
     `drawings` are what a page draws of each overview, and `unsound` says what is wrong
     with its data, which the compact form has. Commands to ask more need a warehouse or
@@ -33,7 +33,6 @@ class Shown(NamedTuple):
 
     programs: int
     top: int
-    width: int | None = None
     is_coloured: bool = False
     drawings: Sequence[Drawings] = ()
     has_commands: bool = True
@@ -47,8 +46,7 @@ def rendered(overviews: Sequence[Overview], form: str, shown: Shown) -> str:
 
 def _text(overviews: Sequence[Overview], shown: Shown) -> str:
     parts = [
-        text.document(headline(each), _sections(each, shown), shown.width)
-        for each in overviews
+        text.document(headline(each), _sections(each, shown)) for each in overviews
     ]
     if shown.is_coloured:
         parts = [text.coloured(part, "") for part in parts]

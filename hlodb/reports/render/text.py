@@ -18,15 +18,13 @@ from hlodb.reports.document.blocks import (
     Section,
     Table,
 )
-from hlodb.reports.document.escape import middle_cut
 from hlodb.reports.judge.names import PART_TERMS
-from hlodb.text import BYTE_UNITS, visible
+from hlodb.text import BYTE_UNITS, text_width, visible
 
 if TYPE_CHECKING:
     from hlodb.reports.judge.report import Report
 
 TOP = 10
-WIDEST_CELL = 160
 _LEAST_WIDTH = 40
 
 _CALLED = {
@@ -70,18 +68,9 @@ _COLOURED = re.compile(
 )
 
 
-def render(report: Report) -> str:
-    """Return the report as text of any width; a wide cell is cut in its middle."""
-    return _text(report, None)
-
-
-def render_for_terminal(report: Report, width: int | None, *, is_coloured: bool) -> str:
-    """Return the report as text of at most `width` characters a line.
-
-    Verdicts and differences are coloured: memory that grew is red.
-    """
-    text = _text(report, width)
-    return coloured(text, report.verdict) if is_coloured else text
+def render_coloured(report: Report) -> str:
+    """Return the report with colours: memory that grew is red."""
+    return coloured(render(report), report.verdict)
 
 
 def coloured(text: str, verdict: str) -> str:
@@ -97,7 +86,8 @@ def _color(match: re.Match[str]) -> str:
     return f"{_RED if match['rise'] else _GREEN}{match[0]}{_PLAIN}"
 
 
-def _text(report: Report, width: int | None) -> str:
+def render(report: Report) -> str:
+    """Return the report as text that fits the terminal, or COLUMNS."""
     # Loaded when needed: an explanation is written without it.
     from hlodb.reports.document.report import outline
 
@@ -105,7 +95,7 @@ def _text(report: Report, width: int | None) -> str:
     shown = [section for section in sections if section.title != "Definitions"]
     if words := _words(report):
         shown.append(Section("Words", words))
-    return document(report.headline, shown, width)
+    return document(report.headline, shown)
 
 
 def _words(report: Report) -> list[Block]:
@@ -122,9 +112,9 @@ def _words(report: Report) -> list[Block]:
     ]
 
 
-def document(headline: str, sections: Iterable[Section], width: int | None) -> str:
-    """Return a headline and sections as text of at most `width` characters a line."""
-    width = None if width is None else max(width, _LEAST_WIDTH)
+def document(headline: str, sections: Iterable[Section]) -> str:
+    """Return a headline and sections as text of `text_width`, at least 40 columns."""
+    width = max(text_width(), _LEAST_WIDTH)
     lines = [*_wrapped(headline, "", width)]
     for section in sections:
         lines += ["", section.title, "─" * len(section.title)]
@@ -133,7 +123,7 @@ def document(headline: str, sections: Iterable[Section], width: int | None) -> s
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _block(block: Block, indent: str, width: int | None) -> Iterator[str]:
+def _block(block: Block, indent: str, width: int) -> Iterator[str]:
     match block:
         case Paragraph(text):
             yield from _wrapped(text, indent, width)
@@ -150,10 +140,7 @@ def _block(block: Block, indent: str, width: int | None) -> Iterator[str]:
             yield from _table(block, indent, width)
 
 
-def _wrapped(text: str, indent: str, width: int | None) -> Iterator[str]:
-    if width is None:
-        yield indent + visible(text)
-        return
+def _wrapped(text: str, indent: str, width: int) -> Iterator[str]:
     room, line = width - len(indent), ""
     for word in visible(text).split(" "):
         if line and cell_len(line) + 1 + cell_len(word) > room:
@@ -165,12 +152,11 @@ def _wrapped(text: str, indent: str, width: int | None) -> Iterator[str]:
     yield indent + line
 
 
-def _table(table: Table, indent: str, width: int | None) -> Iterator[str]:
-    widest = WIDEST_CELL if width is None else None
-    cells = [[_cell(cell, widest) for cell in row] for row in table.rows]
+def _table(table: Table, indent: str, width: int) -> Iterator[str]:
+    cells = [[visible(cell) for cell in row] for row in table.rows]
     header = [visible(name) for name in table.header]
     widths = [max(map(cell_len, column)) for column in zip(header, *cells, strict=True)]
-    if width is not None and len(indent) + sum(widths) + 2 * len(widths) - 2 > width:
+    if len(indent) + sum(widths) + 2 * len(widths) - 2 > width:
         columns = tuple(
             Column(name, "VARCHAR", "bytes" if i in table.numeric else "text", "", "")
             for i, name in enumerate(table.header)
@@ -184,10 +170,6 @@ def _table(table: Table, indent: str, width: int | None) -> Iterator[str]:
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield (indent + "  ".join(padded)).rstrip()
-
-
-def _cell(text: str, widest: int | None) -> str:
-    return visible(text) if widest is None else middle_cut(visible(text), widest)
 
 
 def _pad(cell: str, width: int, right: bool) -> str:
