@@ -1,8 +1,9 @@
 -- step: Temporary arrays that their dimensions give away, outside of loops
---   over parts: logits over a vocabulary, scores of every pair of positions,
---   differences of every pair of points, and gradients of every example. What
---   they are compared with is one row of lists per program: few joins, which
---   are planned fast.
+--   over parts: logits over a vocabulary, scores of every pair of positions in
+--   programs with a softmax over such pairs, differences of every pair of
+--   points, where each operand is spread over the points of the other, and
+--   gradients of every example. What they are compared with is one row of
+--   lists per program: few joins, which are planned fast.
 -- grain: value, mark
 WITH sized AS MATERIALIZED (
   SELECT
@@ -50,6 +51,30 @@ known AS MATERIALIZED (
   ) AS k
   GROUP BY k.module_id
 ),
+-- Numbers of positions whose pairs are exponentiated, as by a softmax.
+softmaxes AS MATERIALIZED (
+  SELECT
+    i.module_id,
+    list(DISTINCT regexp_extract(i.shape, '(\d+,\d+)\]', 1)) AS last_sizes
+  FROM scheduled_instructions AS i
+  WHERE i.opcode = 'exponential'
+    AND regexp_matches(i.op_name, '/exp$|(?i)softmax')
+  GROUP BY i.module_id
+),
+subtractions AS MATERIALIZED (
+  SELECT
+    s.module_id,
+    list(DISTINCT regexp_extract(s.shape, '\[([\d,]*)', 1)) AS dimensions
+  FROM scheduled_instructions AS s
+  JOIN operands AS e USING (module_id, instruction_id)
+  JOIN scheduled_instructions AS a
+    ON a.module_id = e.module_id
+    AND a.instruction_id = e.operand_id
+    AND a.opcode = 'broadcast'
+  WHERE s.opcode = 'subtract'
+  GROUP BY s.module_id, s.instruction_id
+  HAVING count(*) = 2
+),
 marked AS (
   SELECT
     v.module_id, v.value_id,
@@ -71,7 +96,10 @@ marked AS (
       WHEN len(v.sizes) >= 3
         AND v.sizes[-1] = v.sizes[-2]
         AND v.sizes[-1] >= 1024
-        AND list_contains(k.products, v.dimensions) THEN 'scores'
+        AND list_contains(k.products, v.dimensions)
+        AND list_contains(
+          x.last_sizes, v.sizes[-1] || ',' || v.sizes[-1]
+        ) THEN 'scores'
       WHEN len(v.sizes) = 3
         AND regexp_matches(
           v.name, '/(sub|square|integer_pow|pow|abs|mul|div|neg)$'
@@ -81,6 +109,9 @@ marked AS (
         AND list_contains(k.matrices, v.sizes[1] || ',' || v.sizes[3])
         AND list_contains(k.matrices, v.sizes[2] || ',' || v.sizes[3])
         AND list_contains(k.matrices, v.sizes[1] || ',' || v.sizes[2])
+        AND (v.module_id, v.dimensions) IN (
+          SELECT (d.module_id, unnest(d.dimensions)) FROM subtractions AS d
+        )
         THEN 'differences'
       WHEN t.has_backward
         AND c.kind = 'entry'
@@ -96,6 +127,7 @@ marked AS (
     END AS mark
   FROM sized AS v
   JOIN known AS k USING (module_id)
+  LEFT JOIN softmaxes AS x USING (module_id)
   JOIN program_traits AS t USING (module_id)
   JOIN scheduled_instructions AS i
     ON i.module_id = v.module_id
