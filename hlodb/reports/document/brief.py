@@ -285,6 +285,10 @@ def _ratchet(report: Report) -> list[Block]:
     if largest is not None and largest.delta_bytes:
         who = f"{called(largest, shared_names(report))} {memory(largest)}"
         blocks.append(Paragraph(f"{who} {moved(largest)}: {_why(largest)}."))
+        # A fall may hide a rise.
+        is_mixed = any(claim.is_against for claim in largest.claims)
+        if is_mixed and (split := share_words(largest)):
+            blocks.append(Paragraph(f"Split: {split}."))
     if report.kind == "report" and report.counts.get("improved"):
         text = "Next: keep the gain, with budgets at the present size."
         blocks += [Paragraph(text), Commands(("hlodb report --propose-budgets",))]

@@ -118,8 +118,7 @@ def _share_text(claims: Sequence[Claim], claim: Claim) -> str:
     size = signed_bytes(claim.delta_bytes)
     if claim.kind == "unexplained":
         return f"{size} unexplained"
-    against = " (against it)" if claim.is_against else ""
-    return f"{size} from {_short(claims, claim)}{against}"
+    return f"{size} from {_short(claims, claim)}"
 
 
 def _short(claims: Sequence[Claim], claim: Claim) -> str:

@@ -12,7 +12,8 @@
 --   far as the other side lacks what descends from the edit; else from an edit
 --   of the line that computes it. Without regard to paths, changes of part
 --   alias follow from an edit of donations, constants from one of constants,
---   results and what becomes one from one of outputs. Where arguments differ
+--   results and what becomes one from one of outputs: if one has the size of
+--   an added output, from that alone. Where arguments differ
 --   in size or type, resized and retyped buffers, and arguments, follow from
 --   the inputs. A buffer without a path has those of its operands, else of its
 --   readers. A claim is proven where these rows show at least a hundredth of
@@ -23,8 +24,8 @@
 --   move memory the other way after those that explain it.
 -- grain: pair of compilations, memory space, claim
 -- steps: asked_pairs, compiled_pairs, edits, space_differences, split_pairs,
---   changed_buffers, changed_sides, borrowed_paths, buffer_paths, edit_paths,
---   kinds_of_edits, path_origins, line_origins, shares, claims_of_edits
+--   changed_buffers, changed_sides, borrowed_paths, buffer_paths,
+--   results_of_outputs, edit_paths, kinds_of_edits, path_origins, line_origins, shares, claims_of_edits
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base module.
 -- param base_places BIGINT[] = NULL from 0: Their places in the run, see
 --   compilations.
@@ -68,7 +69,26 @@
 --   unexplained.
 -- column evidence_query VARCHAR name neutral: The query whose rows show it.
 -- column evidence_parameters VARCHAR text neutral: Its parameters as JSON.
-WITH all_claims AS (
+WITH joint_shares AS MATERIALIZED (
+  -- Where nothing but edits differs, they have what none has alone.
+  SELECT
+    e.pair, e.space_color, sum(e.share_bytes) AS counted_bytes,
+    CAST(any_value(e.total_delta) - coalesce(counted_bytes, 0) AS BIGINT)
+      AS joint_bytes
+  FROM claims_of_edits AS e
+  WHERE e.is_source_alone
+    AND e.is_split
+    AND e.edit_count > 1
+  GROUP BY e.pair, e.space_color
+  HAVING joint_bytes <> 0
+),
+shares_of_several AS MATERIALIZED (
+  SELECT s.*
+  FROM shares AS s
+  ANTI JOIN joint_shares AS j USING (pair, space_color)
+  WHERE s.origin IN ('inputs', 'several')
+),
+all_claims AS (
   SELECT
     e.pair, e.space_color, 'edit' AS claim_kind, e.place AS edit_place,
     e.change, e.rule_id,
@@ -99,9 +119,18 @@ WITH all_claims AS (
       ELSE 'more than one of these'
     END AS words, s.share_bytes, s.changed_count,
     s.share_bytes * d.direction < 0 AS is_against, 'proven' AS standing
-  FROM shares AS s
+  FROM shares_of_several AS s
   JOIN space_differences AS d USING (pair, space_color)
-  WHERE s.origin IN ('inputs', 'several')
+  UNION ALL BY NAME
+  SELECT
+    j.pair, j.space_color, 'several' AS claim_kind,
+    CASE
+      WHEN j.counted_bytes IS NULL THEN 'these edits together'
+      ELSE 'the other edits together'
+    END AS words, j.joint_bytes AS share_bytes,
+    j.joint_bytes * d.direction < 0 AS is_against, 'proven' AS standing
+  FROM joint_shares AS j
+  JOIN space_differences AS d USING (pair, space_color)
   UNION ALL BY NAME
   SELECT
     d.pair, d.space_color, 'unexplained' AS claim_kind,
@@ -113,9 +142,9 @@ WITH all_claims AS (
   LEFT JOIN (
     SELECT e.pair, e.space_color, e.share_bytes FROM claims_of_edits AS e
     UNION ALL
-    SELECT h.pair, h.space_color, h.share_bytes
-    FROM shares AS h
-    WHERE h.origin IN ('inputs', 'several')
+    SELECT h.pair, h.space_color, h.share_bytes FROM shares_of_several AS h
+    UNION ALL
+    SELECT j.pair, j.space_color, j.joint_bytes FROM joint_shares AS j
   ) AS s
     ON s.pair = d.pair
     AND s.space_color = d.space_color

@@ -8,7 +8,8 @@
 --   Where a run's list is cut off, only values that the other run lacks count.
 --   Where and what to dump moves no memory. Flags that the dump lists by the
 --   number of their field alone are left out: nobody can look them up. A flag
---   that was renamed between the releases counts as one, by its later name.
+--   that was renamed between the releases counts as one, by its later name. A
+--   list of one value for each parameter or result counts as that value.
 -- grain: pair of runs, key
 -- param base_runs BIGINT[] = NULL from 0: Numbers of the runs to compare with.
 -- param candidate_runs BIGINT[] = NULL from 0: Numbers of the runs in
@@ -55,9 +56,15 @@ facts AS MATERIALIZED (
   WHERE json_type(r.labels) = 'OBJECT'
 ),
 spelt AS MATERIALIZED (
-  SELECT f.run_id, f.name, f.value
+  SELECT
+    f.run_id, f.name,
+    CASE
+      WHEN len(list_distinct(l.entries)) = 1 THEN l.entries[1]
+      ELSE f.value
+    END AS value
   FROM compiler_flags AS f
-  JOIN both_runs USING (run_id)
+  JOIN both_runs USING (run_id),
+  LATERAL (SELECT string_split(f.value, ',') AS entries) AS l
   WHERE NOT regexp_matches(f.name, '(^|\.)[0-9]+(\.|$)')
 ),
 flags AS MATERIALIZED (

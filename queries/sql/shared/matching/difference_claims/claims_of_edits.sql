@@ -76,6 +76,9 @@ counted AS (
 judged AS (
   SELECT
     c.*,
+    -- What is left for the edits whose bytes are not known, all together.
+    c.total_delta - coalesce(sum(c.own_bytes) OVER same_space, 0)
+      AS joint_bytes,
     coalesce(
       c.own_bytes <> 0 AND abs(c.own_bytes) >= 0.01 * abs(c.total_delta), FALSE
     ) AS has_share,
@@ -83,6 +86,7 @@ judged AS (
     c.row_bytes * c.direction > 0
     AND abs(c.row_bytes) >= 0.01 * abs(c.total_delta) AS has_rows
   FROM counted AS c
+  WINDOW same_space AS (PARTITION BY c.pair, c.space_color)
 )
 SELECT
   j.* EXCLUDE (own_bytes, row_bytes, left_bytes, vague_bytes) REPLACE (
@@ -95,6 +99,7 @@ SELECT
   CASE
     WHEN j.direction = 0 THEN FALSE
     WHEN j.has_share THEN j.own_bytes * j.direction < 0
+    WHEN j.is_source_alone AND j.joint_bytes * j.direction < 0 THEN TRUE
     ELSE j.effect * j.direction < 0
   END AS is_against,
   CASE

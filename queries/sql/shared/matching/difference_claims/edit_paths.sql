@@ -1,4 +1,4 @@
--- step: Paths of the edits.
+-- step: Paths of the edits, but for outputs whose memory is known.
 -- grain: pair, edit, side, path
 SELECT DISTINCT
   e.pair, e.place, e.is_own,
@@ -17,4 +17,5 @@ FROM (
   SELECT pair, place, TRUE, unnest(string_split(candidate_paths, chr(10)))
   FROM edits
 ) AS e
+ANTI JOIN results_of_outputs AS r USING (pair, place)
 WHERE e.op_name <> ''

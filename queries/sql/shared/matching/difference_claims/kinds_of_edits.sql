@@ -6,12 +6,15 @@
 SELECT c.pair, c.space_color, c.number, e.place
 FROM changed_buffers AS c
 JOIN edits AS e USING (pair)
+LEFT JOIN results_of_outputs AS r USING (pair, space_color, number)
 WHERE CASE e.change
   WHEN 'donation' THEN c.part = 'alias'
   WHEN 'constant' THEN c.opcode = 'constant' OR c.kind = 'constant'
   WHEN 'output'
     THEN c.part = 'allocation_kind'
-    OR c.kind = 'live_out' AND c.part IN ('new', 'gone')
+    OR c.kind = 'live_out'
+    AND c.part IN ('new', 'gone')
+    AND coalesce(r.place, e.place) = e.place
 END
 UNION ALL
 SELECT DISTINCT c.pair, c.space_color, c.number, e.place

@@ -1,5 +1,6 @@
 -- step: Edits at whose line a buffer is computed, of buffers that no path
---   leads from. What a loop or checkpoint keeps is computed elsewhere.
+--   leads from. What a loop or checkpoint keeps is computed elsewhere, and the
+--   memory of an output is known.
 -- grain: pair, memory space, row of buffer_changes, edit
 WITH open_sides AS MATERIALIZED (
   SELECT s.*
@@ -14,6 +15,7 @@ lines AS (
     pair, place, source_path, unnest([FALSE, TRUE]) AS is_own,
     unnest([base_line, candidate_line]) AS source_line
   FROM edits
+  ANTI JOIN results_of_outputs AS r USING (pair, place)
   WHERE source_path IS NOT NULL
     AND is_line_edited
     AND change NOT IN ('loop', 'recomputation')

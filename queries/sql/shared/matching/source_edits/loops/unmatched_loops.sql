@@ -5,7 +5,8 @@
 --   constant and which the condition compares with one. body_size is the
 --   number of instructions that one iteration runs. A loop of a library is no
 --   edit: its frame is not the user's, or its path is inside of a jitted
---   function that is none of the user's.
+--   function that is none of the user's. Nor is one that only a checkpoint
+--   runs again, or whose line is a call that leads to another such loop.
 -- grain: pair, side, loop
 WITH pairs_that_mark_backward_loops AS (
   SELECT o.pair
@@ -193,6 +194,8 @@ loops AS MATERIALIZED (
       = regexp_extract_all(o.op_name, 'jit\((\w+)\)', 1)[-1]
   WHERE o.opcode = 'while'
     AND c.role = 'condition'
+    -- The copy that a checkpoint runs again comes and goes with the checkpoint.
+    AND NOT o.is_recomputed
     AND (o.frame_id IS NULL OR u.frame_id IS NOT NULL)
     AND (
       n.pair IS NOT NULL
@@ -209,17 +212,63 @@ counted AS (
       ORDER BY l.instruction_id
     ) AS copy_number
   FROM loops AS l
+),
+unmatched AS (
+  SELECT l.*
+  FROM counted AS l
+  ANTI JOIN counted AS o
+    ON o.pair = l.pair
+    AND o.is_candidate <> l.is_candidate
+    AND o.is_backward = l.is_backward
+    AND o.user_function IS NOT DISTINCT FROM l.user_function
+    AND o.known_trips = l.known_trips
+    AND o.copy_number = l.copy_number
+),
+-- A backward pass may have the line of the call alone that leads to its loop.
+led_to AS (
+  SELECT
+    l.pair, l.is_candidate AS is_caller_candidate, l.instruction_id AS caller,
+    o.is_candidate, o.instruction_id,
+    row_number() OVER (
+      PARTITION BY l.pair, l.is_candidate, l.instruction_id, o.is_candidate
+      ORDER BY o.instruction_id
+    ) AS inner_number,
+    row_number() OVER (
+      PARTITION BY o.pair, o.is_candidate, o.instruction_id, l.is_candidate
+      ORDER BY l.instruction_id
+    ) AS caller_number
+  FROM unmatched AS l
+  JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
+  JOIN unmatched AS o
+    ON o.pair = l.pair
+    AND o.trip_count = l.trip_count
+  JOIN call_sites AS s
+    ON s.pair = o.pair
+    AND s.is_candidate = o.is_candidate
+    AND s.frame_id = o.frame_id
+    AND s.distance > 0
+    AND s.file_name = n.file_name
+    AND s.function_name = n.function_name
+  WHERE o.instruction_id <> l.instruction_id
+    OR o.is_candidate <> l.is_candidate
+),
+-- One beside that loop is of the same edit; one on the other side is that loop.
+explained_loops AS (
+  SELECT d.pair, d.is_caller_candidate AS is_candidate,
+    d.caller AS instruction_id
+  FROM led_to AS d
+  WHERE d.is_candidate = d.is_caller_candidate
+    OR d.inner_number = d.caller_number
+  UNION
+  SELECT d.pair, d.is_candidate, d.instruction_id
+  FROM led_to AS d
+  WHERE d.is_candidate <> d.is_caller_candidate
+    AND d.inner_number = d.caller_number
 )
 SELECT
   l.*, row_number() OVER (
     PARTITION BY l.pair, l.is_candidate, l.is_backward, l.user_function
     ORDER BY l.trip_count, l.instruction_id
   ) AS loop_number
-FROM counted AS l
-ANTI JOIN counted AS o
-  ON o.pair = l.pair
-  AND o.is_candidate <> l.is_candidate
-  AND o.is_backward = l.is_backward
-  AND o.user_function IS NOT DISTINCT FROM l.user_function
-  AND o.known_trips = l.known_trips
-  AND o.copy_number = l.copy_number
+FROM unmatched AS l
+ANTI JOIN explained_loops AS d USING (pair, is_candidate, instruction_id)
