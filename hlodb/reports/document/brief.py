@@ -81,6 +81,11 @@ def _nothing(report: Report) -> list[Block]:
     names = [shlex.quote(run.name) for run in (base, candidate) if run is not None]
     if base is not None and (apart := _of_other_platform(report)):
         return apart
+    if said := [note for note in report.notes if note.startswith(CAPTURED)]:
+        text = f"Not judged, but different: {said[0]}"
+        command = f"hlodb query memory_analysis_diff -p base={names[0]}"
+        command += f" -p candidate={names[-1]}"
+        return [Paragraph(text), Commands((command,))]
     if base is not None and (told := _told_by_files(report, names)):
         return told
     if base is not None and report.kind == "diff":
@@ -91,11 +96,6 @@ def _nothing(report: Report) -> list[Block]:
     if report.comparison.rule == FIRST:
         text = "Next: ingest another run and report again. Budgets set limits already:"
         command = f"hlodb report --run {names[-1]} --propose-budgets"
-        return [Paragraph(text), Commands((command,))]
-    if said := [note for note in report.notes if note.startswith(CAPTURED)]:
-        text = f"Not judged, but different: {said[0]}"
-        command = f"hlodb query memory_analysis_diff -p base={names[0]}"
-        command += f" -p candidate={names[-1]}"
         return [Paragraph(text), Commands((command,))]
     if base is None:
         return _without_base(report)

@@ -97,12 +97,12 @@ def test_a_waterfall_leads_from_base_to_candidate(
     report = reported("one_regression")
     (finding,) = (f for f in report.findings if f.parts)
     waterfall, *_ = pictures_of_findings(report)[finding.id]
-    assert boxes(waterfall, "base") == [(170, 450)]
-    assert boxes(waterfall, "worse", "better") == [(450, 590)]
-    assert boxes(waterfall, "candidate") == [(170, 590)]
+    assert boxes(waterfall, "base") == [(250, 490)]
+    assert boxes(waterfall, "worse", "better") == [(490, 610)]
+    assert boxes(waterfall, "candidate") == [(250, 610)]
     labels = [t.text for t in drawn(waterfall).all("text")]
     assert labels[-6:] == [
-        "base", "4.00 MiB", "new temp", "+2.00 MiB", "candidate", "6.00 MiB",
+        "base", "4.00 MiB", "new: temporaries", "+2.00 MiB", "candidate", "6.00 MiB",
     ]  # fmt: skip
 
 

@@ -57,8 +57,7 @@ def title(finding: Finding) -> str:
 
 EDITS = {
     ("tensor", "doubled"): (
-        "make_changes.py:47 compile_variant.<locals>.tensor.<locals>.step:"
-        " f32[64,64] → f32[128,64] in 4 operations"
+        "f32[64,64] → f32[128,64] in 4 operations, first at make_changes.py:47"
     ),
     ("donation", "dropped"): "v no longer donated",
     ("donation", "reordered"): (
@@ -66,15 +65,17 @@ EDITS = {
         " reduce_sum"
     ),
     ("dtype", "widened"): (
-        "make_changes.py:63 compile_variant.<locals>.dtype.<locals>.step:"
-        " s16[64,128] → s32[64,128] in 8 operations"
+        "s16[64,128] → s32[64,128] in 8 operations, first at make_changes.py:63"
     ),
     ("remat", "extra"): (
         "make_changes.py:75 compile_variant.<locals>.remat.<locals>.loss: remat saves"
         " less, recomputes more (15 → 30 operations)"
     ),
     ("zoo-donation", "dropped"): "p[0][0] and 5 more arguments no longer donated",
-    ("zoo-dtype", "widened"): "zoo.py:65 moe: bf16 → f32 in 2 operations",
+    # Its type is an input: the operations on it are nobody's edit.
+    ("zoo-dtype", "widened"): (
+        "retyped: w1 bf16[8,128,256] to f32[8,128,256] (+512.00 KiB)"
+    ),
 }
 
 

@@ -125,7 +125,7 @@ all_claims AS (
   SELECT
     j.pair, j.space_color, 'several' AS claim_kind,
     CASE
-      WHEN j.counted_bytes IS NULL THEN 'these edits together'
+      WHEN j.counted_bytes IS NULL THEN 'all edits together'
       ELSE 'the other edits together'
     END AS words, j.joint_bytes AS share_bytes,
     j.joint_bytes * d.direction < 0 AS is_against, 'proven' AS standing
