@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from hlodb.schema.warehouse import connect
 from tests.conftest import DATA, REPOSITORY
 from tests.examples.steps import NODE, Job, inputs_of, steps_of
 
@@ -95,8 +96,9 @@ PUSH = {
     "event_name": "push",
     "run_id": "1",
     "sha": "aaa",
-    "ref_name": "main",
+    "ref_name": "trunk",
     "head_ref": "",
+    "event.repository.default_branch": "trunk",
 }
 PULL = {
     "event_name": "pull_request",
@@ -118,6 +120,12 @@ def test_a_pull_request_gets_its_comment(
     assert pushed.asked == []
     pulled = github_job(tmp_path, environment, "after", PULL)
     pulled.run(ACTION)
+    # The default branch is main to hlodb, whatever its name.
+    with connect(tmp_path / "work" / "hlodb.duckdb") as connection:
+        branches = "SELECT name, labels ->> 'branch' FROM runs ORDER BY name"
+        assert connection.execute(branches).fetchall() == [
+            *(("1", "main"), ("2", "topic")),
+        ]
     assert pulled.codes == {**dict.fromkeys(names, 0), "Gate": 1}
     summary = (tmp_path / "summary.md").read_text()
     assert HEADLINE in summary

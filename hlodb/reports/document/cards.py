@@ -118,11 +118,11 @@ def _percent(ratio: float | None) -> str:
 
 def _parting(d: Divergence) -> str:
     if d.first_different is None:
-        return f"First difference: none in the dumped stages; {d.reason}."
+        return f"First different instructions: none in the dumped stages; {d.reason}."
     if d.first_different == SOURCE:
-        return "First difference: the program handed to XLA."
-    last = f" (still equal: {d.last_equal})" if d.last_equal else ""
-    return f"First difference: {d.first_different}{last}; {d.reason}."
+        return "First different instructions: the program handed to XLA."
+    last = f" (still the same: {d.last_equal})" if d.last_equal else ""
+    return f"First different instructions: {d.first_different}{last}; {d.reason}."
 
 
 def _waterfall(f: Finding) -> Table:

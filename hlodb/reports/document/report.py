@@ -105,8 +105,9 @@ def _compared(report: Report) -> list[Block]:
         blocks.append(
             Paragraph(
                 f"{counted(c.matched, 'program')} in both runs: {c.comparable:,} with"
-                f" the same inputs, platform and device, {c.same_source:,} handed"
-                f" to XLA unchanged, {c.identical:,} compiled to the same result."
+                f" the same inputs, platform and device, {c.same_source:,} with the"
+                f" same instructions for XLA, {c.identical:,} compiled to the same"
+                " result."
             )
         )
     facts = [_run_line(run) for run in (c.base, c.candidate) if run is not None]

@@ -146,9 +146,10 @@ def _regressions(
     counts: Counter[str], failed: Sequence[Gate], worst: Finding | None, shared: Names
 ) -> str:
     worse = counts["worse"] + counts["mixed"]
+    gates = f"{counted(len(failed), 'gate')} failed"
     text = counted(worse, "regression") if worse else "no regression"
     if failed:
-        text += f" ({counted(len(failed), 'gate')} failed)"
+        text = f"{text} ({gates})" if worse else gates
     gate = next((g for g in failed if worst and g.finding_id == worst.id), None)
     if gate is not None and worst is not None and worst.change == "changed":
         text += f": {_changed_text(worst, shared)}"

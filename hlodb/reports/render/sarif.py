@@ -115,7 +115,8 @@ def _results(report: Report) -> Iterable[dict[str, Any]]:
             yield _gate_result(gate, finding, path, shared)
     gated = {g.finding_id for g in report.gates if g.finding_id}
     for finding in findings.values():
-        if finding.id not in gated:
+        # Nobody has to look at what fell.
+        if finding.id not in gated and finding.change not in ("improved", "fixed"):
             yield _change_result(finding, shared)
     for finding in _standing(report):
         yield _standing_result(finding, shared)

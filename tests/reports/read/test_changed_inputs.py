@@ -87,7 +87,7 @@ def test_settings_decide_what_other_inputs_do(pairs: Path) -> None:
     fail = report_on(*asked, settings="[gates]\nchanged_inputs = 'fail'")
     assert told(fail)[:2] == ("fail", 1)
     assert fail.headline.startswith(
-        "❌ no regression (1 gate failed): jit_generate CPU memory 89.56 → 155.56 MiB"
+        "❌ 1 gate failed: jit_generate CPU memory 89.56 → 155.56 MiB"
     )
     ignored = report_on(*asked, settings="[gates]\nchanged_inputs = 'ignore'")
     assert told(ignored)[:2] == ("pass", 0)

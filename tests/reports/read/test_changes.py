@@ -141,7 +141,7 @@ def test_a_loss_below_the_floors_of_the_whole_fails_its_gate(warehouse: Path) ->
     assert (gate.gate, gate.value) == ("donation_loss", 1_077_288)
     assert (gate.finding_id, finding.change) == (finding.id, "same")
     assert report.headline == (
-        "❌ no regression (1 gate failed): jit_zoo_mlp CPU memory loses 1.03 MiB, the"
+        "❌ 1 gate failed: jit_zoo_mlp CPU memory loses 1.03 MiB, the"
         " limit"
         " 1.00 MiB: outputs no longer share parameters' memory; 1 same"
     )

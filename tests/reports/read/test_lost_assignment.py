@@ -92,7 +92,7 @@ def test_what_is_said_of_a_lost_assignment(tmp_path: Path) -> None:
     command = "hlodb query incomplete_modules -p run=night-2 -p program=jit_cnn"
     (finding,) = report.findings
     assert report.headline == (
-        "❌ no regression (1 gate failed): jit_cnn CPU memory has no buffer assignment;"
+        "❌ 1 gate failed: jit_cnn CPU memory has no buffer assignment;"
         " 1 missing; 1 same"
     )
     assert (finding.rule, finding.tags) == ("no_buffer_assignment", [])
