@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlodb.reports.document.blocks import Block, Paragraph, sparkline, table
-from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.findings import Finding, cause_in_short
 from hlodb.reports.judge.names import called, memory, shared_names
 from hlodb.reports.judge.report import Report
 from hlodb.reports.read.capacity import NOT_INCLUDED, Capacity, limit_of, limit_words
@@ -189,7 +189,7 @@ def _step_row(f: Finding) -> list[str]:
         memory(f),
         signed_bytes(f.delta_bytes),
         signed_percent(f.delta_ratio),
-        f"{f.cause.blame}: {f.cause.title}" if f.cause else "-",
+        f"{f.cause.blame}: {cause_in_short(f)}" if f.cause else "-",
         f.id,
     ]
 

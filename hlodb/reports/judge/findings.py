@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from hlodb.reports.read.causes import Cause
+from hlodb.reports.read.causes import Cause, edit_words, explaining
 from hlodb.reports.read.claims import Claim
 from hlodb.reports.read.decisions import Triage
 from hlodb.reports.read.details import (
@@ -168,6 +168,14 @@ def findings_of(group: CauseGroup, findings: Iterable[Finding]) -> list[Finding]
 _GroupKey = tuple[str, str, int]
 
 
+def cause_in_short(f: Finding) -> str:
+    """Return the cause of a finding, of several edits the first; empty without one."""
+    if f.cause is None:
+        return ""
+    edits = explaining(f.claims)
+    return edit_words(edits, 1) if len(edits) > 1 else f.cause.title
+
+
 def _group_key(f: Finding) -> _GroupKey | None:
     """Return direction, cause and memory space; None of what is in no group."""
     if f.scope != "candidate" or f.change in ("not_comparable", "changed"):
@@ -184,7 +192,7 @@ def _group(direction: str, findings: Sequence[Finding]) -> CauseGroup:
     firsts = sorted({f.first_run for f in findings if f.first_run})
     return CauseGroup(
         key=cause.key,
-        title=cause.title,
+        title=cause_in_short(largest),
         blame=cause.blame,
         direction=direction,
         color=largest.color,

@@ -14,7 +14,7 @@ from datetime import date
 
 from hlodb.errors import UsageError
 from hlodb.reports.config.settings import Budget, Settings, covers
-from hlodb.reports.judge.findings import ALERTING, Finding
+from hlodb.reports.judge.findings import ALERTING, Finding, cause_in_short
 from hlodb.reports.judge.names import place
 from hlodb.reports.judge.report import Gate
 from hlodb.reports.judge.sentences import absence, changed_inputs, input_words
@@ -122,7 +122,7 @@ def _regression(f: Finding, settings: Settings) -> Gate:
     # A mixed finding may hold fewer bytes reserved and more of them live.
     floor = max(settings.floor_bytes, round(settings.floor_ratio * base))
     row = _about(f, "regression", "bytes", base + floor, value)
-    return replace(row, status="fail", reason=f.cause.title if f.cause else "")
+    return replace(row, status="fail", reason=cause_in_short(f))
 
 
 def _changed(facts: GateFacts, settings: Settings) -> Iterable[Gate]:

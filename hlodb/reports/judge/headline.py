@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.findings import Finding, cause_in_short
 from hlodb.reports.judge.names import Names, called, memory, shared_names
 from hlodb.reports.judge.report import Gate, Judged
 from hlodb.reports.judge.sentences import (
@@ -190,7 +190,7 @@ def _worst_text(f: Finding, shared: Names) -> str:
     if f.delta_bytes is None:
         return f"{who} is {_WORDS.get(f.change, f.change)}"
     text = f"{who} {moved(f)}"
-    return text + (f", cause: {f.cause.title}" if f.cause else "")
+    return text + (f", cause: {cause_in_short(f)}" if f.cause else "")
 
 
 def _unjudged_text(f: Finding, report: Judged) -> str:

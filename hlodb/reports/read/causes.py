@@ -68,7 +68,7 @@ def name_cause(
     return replace(
         cause,
         key=key,
-        title=_words(edits),
+        title=edit_words(edits, _SHOWN_EDITS),
         blame=_FRAMEWORK,
         standing=first.standing,
         effect=cause.title,
@@ -80,16 +80,16 @@ def explaining(claims: Sequence[Claim]) -> list[Claim]:
     return [c for c in claims if c.kind == "edit" and not c.is_against]
 
 
-def _words(edits: Sequence[Claim]) -> str:
+def edit_words(edits: Sequence[Claim], most: int) -> str:
     """Return `lm.py:57 Model.__call__: bf16 → f32 in 11 operations` for edits.
 
-    What is no more than likely says so.
+    What is no more than likely says so. Edits beyond `most` are counted.
     """
     shown = "; ".join(
         each.claim if each.standing == _PROVEN else f"{each.standing} {each.claim}"
-        for each in edits[:_SHOWN_EDITS]
+        for each in edits[:most]
     )
-    rest = len(edits) - _SHOWN_EDITS
+    rest = len(edits) - most
     return f"{shown}; {counted(rest, 'more edit')}" if rest > 0 else shown
 
 

@@ -69,8 +69,14 @@ _COLOURED = re.compile(
 
 
 def render_coloured(report: Report) -> str:
-    """Return the report with colours: memory that grew is red."""
-    return coloured(render(report), report.verdict)
+    """Return the report with colours: memory that grew is red.
+
+    A diff judges nothing: its headline is red where anything is worse.
+    """
+    verdict = report.verdict
+    if report.kind == "diff":
+        verdict = "fail" if any(map(report.counts.get, ("worse", "mixed"))) else ""
+    return coloured(render(report), verdict)
 
 
 def coloured(text: str, verdict: str) -> str:
