@@ -107,12 +107,18 @@ def _named(header: Sequence[str], numeric: Sequence[int]) -> int:
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
+FLAT_RATIO = 0.005
+"""Sizes that differ by no more than this share of the largest look alike."""
+
 
 def sparkline(values: Sequence[int], low: int | None = None) -> str:
-    """Return one character per value, from ▁ (`low` or the least) to █ (the most)."""
+    """Return one character per value, from ▁ (`low` or the least) to █ (the most).
+
+    Values that hardly differ are a flat line.
+    """
     low = min(values, default=0) if low is None else low
     high = max(values, default=0)
-    if high == low:
+    if high - low <= FLAT_RATIO * high:
         return _BLOCKS[0] * len(values)
     top = len(_BLOCKS) - 1
     return "".join(_BLOCKS[(v - low) * top // (high - low)] for v in values)

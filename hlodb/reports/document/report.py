@@ -54,6 +54,33 @@ _MANY = 100
 """Of so many rows a table has room for every finding of a cause."""
 
 
+_CALLED = {
+    "reserved_bytes": "reserved",
+    "live_peak_bytes": "live peak",
+    "blame": "blame",
+    "attribution": "(read)",
+    "cause_share": "accounts for",
+    "noise_band_bytes": "noise band",
+    "standing": "likely",
+}
+"""What cards of findings call some definitions."""
+
+_OF_NEEDS = {
+    "reserved_bytes": "reserved",
+    "live_peak_bytes": "live peak",
+    "fragmentation_bytes": "fragmentation",
+    "padding_bytes": "padding",
+}
+"""What the table of programs calls them, where there is no base."""
+
+
+def outline_with_words(report: Report, top: int) -> list[Section]:
+    """Return all sections, with the words that are used in place of all definitions."""
+    sections = outline(report, top)
+    words = Section("Words", _words(report, top))
+    return [*sections[:-1], *([words] if words.blocks else [])]
+
+
 def outline(report: Report, top: int) -> list[Section]:
     """Return all sections that have something to say; `top` rows per table."""
     sections = [
@@ -338,6 +365,22 @@ def _floors(report: Report) -> str:
 def _state(p: ProgramRow) -> str:
     words = state_words(p.state)
     return f"{words} ({p.rule.replace('_', ' ')})" if p.state == "same" else words
+
+
+def _words(report: Report, top: int) -> list[Block]:
+    """Return what the words of findings mean, or without a base those of needs."""
+    shown = report.findings[:top]
+    used = {*_CALLED, *(p.part for f in shown for p in f.parts)}
+    if not any(c.standing == "likely" for f in shown for c in f.claims):
+        used.discard("standing")
+    if not shown:
+        used = set() if report.comparison.base else set(_OF_NEEDS)
+    names = PART_TERMS | _CALLED | _OF_NEEDS
+    return [
+        Paragraph(f"{names.get(m.name, m.name)}: {m.definition}")
+        for m in report.metrics
+        if m.name in used
+    ]
 
 
 def _definitions(report: Report) -> list[Block]:

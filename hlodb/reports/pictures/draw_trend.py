@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hlodb.reports.document.blocks import Table, table
+from hlodb.reports.document.blocks import FLAT_RATIO, Table, table
 from hlodb.reports.document.escape import middle_cut
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import (
@@ -28,7 +28,10 @@ _LONGEST_NAME = 18
 def draw_trend(trend: Trend, who: str, name: str) -> Picture:
     """Draw the series of `who`, a point per run that holds it."""
     first, last = trend.points[0], trend.points[-1]
-    sizes = byte_axis([point.bytes for point in trend.points], _BOTTOM, _TOP)
+    shown = [point.bytes for point in trend.points]
+    if max(shown) - min(shown) <= FLAT_RATIO * max(shown):
+        shown.append(0)
+    sizes = byte_axis(shown, _BOTTOM, _TOP)
     drawing = upward(sizes, f"reserved memory ({sizes.unit})", _LEFT, _RIGHT)
     runs = _runs(trend)
     drawing += across(runs, f"runs of the series ({runs.unit})", _BOTTOM, _BOTTOM)

@@ -31,17 +31,34 @@ TOP_WHOLE = 1000
 
 def render(report: Report) -> str:
     """Return the whole report."""
-    return _document(report, TOP_WHOLE, None, "")
+    # Loaded when needed: an explanation is written without it.
+    from hlodb.reports.document.report import outline
+
+    sections = outline(report, TOP_WHOLE)
+    return f"{_head(report)}{''.join(map(_section, sections))}{_foot(report)}"
 
 
 def render_summary(report: Report) -> str:
     """Return a step summary of at most 1,024 KiB."""
-    return _document(report, 100, SUMMARY_BYTES, "")
+    from hlodb.reports.document.report import outline_with_words
+
+    sections = outline_with_words(report, 100)
+    return _fitted(_head(report), map(_section, sections), report, SUMMARY_BYTES)
 
 
 def render_comment(report: Report) -> str:
-    """Return a comment of at most 64 kB; its first line names the comment to update."""
-    return _document(report, TOP, COMMENT_BYTES, f"{comment_marker(report)}\n")
+    """Return a comment of at most 64 kB; its first line names the comment to update.
+
+    It says what is in short, and has the rest folded.
+    """
+    from hlodb.reports.document.report import SAID_FIRST, outline_with_words
+
+    head = f"{comment_marker(report)}\n{_head(report)}"
+    sections = (
+        _section(section) if section.title == SAID_FIRST else _folded(section)
+        for section in outline_with_words(report, TOP)
+    )
+    return _fitted(head, sections, report, COMMENT_BYTES)
 
 
 def comment_marker(report: Report) -> str:
@@ -50,36 +67,32 @@ def comment_marker(report: Report) -> str:
     return f"<!-- hlodb-report: {markdown(series)} -->"
 
 
-def _document(report: Report, top: int, limit: int | None, marker: str) -> str:
-    head = f"{marker}## {markdown(report.headline)}\n"
-    # Loaded when needed: an explanation is written without it.
-    from hlodb.reports.document.report import outline
-
-    sections = [_section(section) for section in outline(report, top)]
-    footer = f"\n<sub>hlodb {report.hlodb_version}, report {report.report_id}</sub>\n"
-    if limit is None:
-        return head + "".join(sections) + footer
-    return (
-        head[:limit] + _fitted(sections, limit, len((head + footer).encode())) + footer
-    )
+def _head(report: Report) -> str:
+    return f"## {markdown(report.headline)}\n"
 
 
-def _fitted(sections: Sequence[str], limit: int, used: int) -> str:
+def _foot(report: Report) -> str:
+    return f"\n<sub>hlodb {report.hlodb_version}, report {report.report_id}</sub>\n"
+
+
+def _fitted(head: str, sections: Iterable[str], report: Report, limit: int) -> str:
     """Return the first sections that fit, and a line that counts those that don't."""
     note_bytes = 120
-    kept: list[str] = []
-    for place, section in enumerate(sections):
+    kept = [head[:limit]]
+    waiting = [*sections]
+    used = len((head + _foot(report)).encode())
+    for place, section in enumerate(waiting):
         size = len(section.encode())
-        is_last = place == len(sections) - 1
+        is_last = place == len(waiting) - 1
         if used + size + (0 if is_last else note_bytes) > limit:
-            left = len(sections) - place
+            left = len(waiting) - place
             kept.append(
                 f"\n_{left} more sections are left out: see the whole report._\n"
             )
             break
         kept.append(section)
         used += size
-    return "".join(kept)
+    return f"{''.join(kept)}{_foot(report)}"
 
 
 def document(headline: str, sections: Iterable[Section]) -> str:
@@ -92,6 +105,13 @@ def _section(section: Section) -> str:
     for block in section.blocks:
         lines += [*_block(block), ""]
     return "\n".join(lines)
+
+
+def _folded(section: Section) -> str:
+    lines = ["", f"<details><summary>{section.title}</summary>", ""]
+    for block in section.blocks:
+        lines += [*_block(block), ""]
+    return "\n".join([*lines, "</details>", ""])
 
 
 def _block(block: Block) -> Iterator[str]:

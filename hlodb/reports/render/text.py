@@ -18,7 +18,6 @@ from hlodb.reports.document.blocks import (
     Section,
     Table,
 )
-from hlodb.reports.judge.names import PART_TERMS
 from hlodb.text import BYTE_UNITS, text_width, visible
 
 if TYPE_CHECKING:
@@ -26,24 +25,6 @@ if TYPE_CHECKING:
 
 TOP = 10
 _LEAST_WIDTH = 40
-
-_CALLED = {
-    "reserved_bytes": "reserved",
-    "live_peak_bytes": "live peak",
-    "blame": "blame",
-    "attribution": "(read)",
-    "cause_share": "accounts for",
-    "noise_band_bytes": "noise band",
-}
-"""What cards of findings call some definitions."""
-
-_OF_NEEDS = {
-    "reserved_bytes": "reserved",
-    "live_peak_bytes": "live peak",
-    "fragmentation_bytes": "fragmentation",
-    "padding_bytes": "padding",
-}
-"""What the table of programs calls them, where there is no base."""
 
 _GREEN, _RED, _YELLOW, _BOLD, _PLAIN = (f"\x1b[{n}m" for n in (32, 31, 33, 1, 0))
 _VERDICTS = {"pass": _GREEN, "warn": _YELLOW, "fail": _RED, "unknown": _YELLOW}
@@ -95,27 +76,9 @@ def _color(match: re.Match[str]) -> str:
 def render(report: Report) -> str:
     """Return the report as text that fits the terminal, or COLUMNS."""
     # Loaded when needed: an explanation is written without it.
-    from hlodb.reports.document.report import outline
+    from hlodb.reports.document.report import outline_with_words
 
-    sections = outline(report, TOP)
-    shown = [section for section in sections if section.title != "Definitions"]
-    if words := _words(report):
-        shown.append(Section("Words", words))
-    return document(report.headline, shown)
-
-
-def _words(report: Report) -> list[Block]:
-    """Return what the words of findings mean, or without a base those of needs."""
-    shown = report.findings[:TOP]
-    used = {*_CALLED, *(p.part for f in shown for p in f.parts)}
-    if not shown:
-        used = set() if report.comparison.base else set(_OF_NEEDS)
-    names = PART_TERMS | _CALLED | _OF_NEEDS
-    return [
-        Paragraph(f"{names.get(m.name, m.name)}: {m.definition}")
-        for m in report.metrics
-        if m.name in used
-    ]
+    return document(report.headline, outline_with_words(report, TOP))
 
 
 def document(headline: str, sections: Iterable[Section]) -> str:
