@@ -149,6 +149,7 @@ class OomReading:
     state: _State | None = None
     in_state: bool = False
     asked: int | None = None
+    headless: OomReport | None = None
 
     def reject(self, code: str, message: str) -> None:
         """Record once of a report that it is not whole."""
@@ -161,6 +162,17 @@ class OomReading:
         if self.in_buffer and not self._is_whole():
             self.reject("cut_report", _CUT)
         self.in_buffer = False
+
+    def check_headless(self) -> None:
+        """Reject a report whose beginning is cut off; drop a list of other things."""
+        report = self.headless
+        if report is None:
+            return
+        if any(each.shape and each.allocation_type for each in report.buffers):
+            reject = Reject(report.line, 0, _SECTION, "cut_report", _BEHEADED, "")
+            self.rejects.append(reject)
+        else:
+            self.reports.remove(report)
 
     def _is_whole(self) -> bool:
         """Return whether the open buffer has its last field, though not its end."""
@@ -369,6 +381,14 @@ def _take_title(reading: OomReading, match: re.Match[str]) -> bool:
             reading.begin("buffer_assignment")
     reading.is_titled = True
     return True
+
+
+def _begin_numbered(reading: OomReading, match: re.Match[str]) -> bool:
+    """Begin a buffer of a TPU's list, and a report where its beginning is cut off."""
+    if not reading.reports:
+        reading.headless = reading.begin("program_memory")
+        reading.is_titled = True
+    return _begin_buffer(reading, match)
 
 
 def _begin_buffer(reading: OomReading, match: re.Match[str]) -> bool:
@@ -616,6 +636,10 @@ _BUFFER_NOTE = re.compile(
     r"\bkind=(?P<kind>\w{1,40})(?:, ?allocation_index=(?P<index>[0-9]{1,9}))?"
 )
 _CUT = "the report is cut here: what it lists further on is missing"
+_BEHEADED = (
+    "the report begins before this line: its sizes, and what it lists before, are"
+    " missing"
+)
 _MIXED = (
     "lines of several reports are mixed here, so that no buffer is known: log each"
     " rank to a file, or with its number (mpirun --tag-output, srun -l)"
@@ -645,7 +669,7 @@ BLOCK_RULES = tuple(
             _take_title,
         ),
         (rf"Buffer ([0-9]{{1,6}}):(?:$| {_S})", _begin_buffer),
-        (rf"([0-9]{{1,6}})[.)] Size: {_S}$", _begin_buffer),
+        (rf"([0-9]{{1,6}})[.)] Size: {_S}$", _begin_numbered),
         (r"Memory Space: (\w{1,20}) \(color=[0-9]{1,3}\)$", _take_listed_space),
         (
             rf"{_S}\([0-9]{{1,3}}%\);\s+{_S};\s+[0-9]+;\s+[0-9]+; (\S.*)$",
@@ -862,6 +886,7 @@ def _read(rank: int | None, stream: Sequence[tuple[LogLine, int]]) -> OomReading
             _read_line(reading, lines, at)
         at += 1
     reading.end()
+    reading.check_headless()
     return reading
 
 

@@ -370,6 +370,27 @@ def test_a_report_that_is_cut() -> None:
     assert parse_oom_log(f"{used} hbm capacity by 1.46G.").rejects == []
 
 
+def test_a_list_whose_beginning_is_cut_off() -> None:
+    """It begins at a number, in a text that has no other report."""
+    _, mark, listed = TPU.partition("  1. Size:")
+    assert mark
+    log = parse_oom_log("     Allocation type: HLO temp\n\n  7. Size:" + listed)
+    [report], [reject] = log.reports, log.rejects
+    assert (report.form, report.space_name, report.sizes) == (
+        "program_memory",
+        None,
+        {},
+    )
+    assert [buffer.place for buffer in report.buffers] == [7]
+    assert (reject.line, reject.code) == (3, "cut_report")
+
+
+def test_a_numbered_list_of_other_things_is_none() -> None:
+    text = "1. Size: 2.00G\n2. Size: 3.00G\n   Shape: round\n" * 3
+    assert parse_oom_log(text).reports == []
+    assert parse_oom_log(text).rejects == []
+
+
 def test_one_after_the_other() -> None:
     log = parse_oom_log(f"{GPU}Traceback (most recent call last):\n{TPU}{GPU}")
     assert [report.line for report in log.reports] == [2, 26, 51]
