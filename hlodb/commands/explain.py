@@ -30,6 +30,9 @@ from hlodb.commands.report_text import (
 from hlodb.errors import DataQualityError, UsageError
 from hlodb.garbage import no_collection
 from hlodb.ingest.pipeline.ingest import ingest_sources
+from hlodb.ingest.recognise.file_kinds import READ_KINDS
+from hlodb.ingest.recognise.recognition import recognise
+from hlodb.ingest.sources.archives import is_archive_name
 from hlodb.ingest.sources.discover import RunSource, discover
 from hlodb.printed_commands import named_db
 from hlodb.reports.config.reading import read_settings
@@ -43,6 +46,9 @@ if TYPE_CHECKING:
     from hlodb.reports.read.drawn.overview_drawings import Drawings
 
 _STANDARD_INPUT = "-"
+
+_PIPED = "standard input"
+"""The run of a log that comes through a pipe."""
 
 _SMALL_BYTES = 64 << 20
 """Of a warehouse that one thread reads."""
@@ -241,12 +247,14 @@ def _maps(
 def _sources(paths: Sequence[str]) -> list[RunSource]:
     """Return the runs in `paths`; DataQualityError where there is no dump in them."""
     try:
-        found = discover(paths)
+        found = discover(paths, run_name=_name_of_log(paths))
         if len(found) == 2 and any(Path(path).is_file() for path in paths):
             return _together(paths, found)
         return found
     except UsageError as error:
         missing = [path for path in paths if not Path(path).exists()]
+        if not missing and paths[1:] and (telling := _telling(paths)):
+            return _sources(telling)
         if not missing:
             raise DataQualityError(
                 f"{error} No line in it tells of running out of memory in words that"
@@ -256,6 +264,31 @@ def _sources(paths: Sequence[str]) -> list[RunSource]:
             raise
         hint = f"--run {missing[0]} is a run of the warehouse"
         raise UsageError(f"{error} {hint}, if it has one of that name") from error
+
+
+def _telling(paths: Sequence[str]) -> list[str]:
+    """Return the paths that hold a dump or tell of a shortage, and name the others."""
+    found = []
+    for path in paths:
+        try:
+            discover([path])
+        except UsageError:
+            narrate(
+                f"{path} is left out: no line in it tells of running out of memory in"
+                " words that hlodb knows, and it is no file of a dump"
+            )
+        else:
+            found.append(path)
+    return found
+
+
+def _name_of_log(paths: Sequence[str]) -> str | None:
+    """Return the name of the only file where that is no dump's; else None."""
+    if len(paths) != 1 or not (file := Path(paths[0])).is_file():
+        return None
+    is_piped = file.parent.name == _PIPED
+    is_dump = is_archive_name(file.name) or recognise(file.name).kind in READ_KINDS
+    return None if is_piped or is_dump else file.name
 
 
 def _together(paths: Sequence[str], found: list[RunSource]) -> list[RunSource]:
@@ -271,7 +304,7 @@ def _together(paths: Sequence[str], found: list[RunSource]) -> list[RunSource]:
 
 def _saved(folder: Path) -> str:
     """Return the path of a file with the standard input, in a folder of that name."""
-    path = folder / "standard input" / "input.log"
+    path = folder / _PIPED / "input.log"
     path.parent.mkdir()
     path.write_bytes(sys.stdin.buffer.read())
     return str(path)

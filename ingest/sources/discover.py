@@ -309,7 +309,8 @@ def _find_loose(
     refused = Refusals()
     folder = os.path.commonpath([path.parent for path in paths])
     entries = _loose_entries(paths, named, folder, refused)
-    return _find(folder, entries, refused, limits, required)
+    alone = str(paths[0]) if len(paths) == 1 and paths[0] in named else None
+    return _find(folder, entries, refused, limits, required, alone)
 
 
 def _loose_entries(
@@ -334,14 +335,21 @@ def _find(
     refused: Refusals,
     limits: Limits,
     required: bool = True,
+    alone: str | None = None,
 ) -> Iterator[_Found]:
-    """Yield the run of the loose files, if any is a dump's, and those of archives."""
+    """Yield the run of the loose files, if any is a dump's, and those of archives.
+
+    `alone` is the only file that a user named.
+    """
     archives = [entry for entry in entries if is_archive_name(entry.path)]
     loose = [entry for entry in entries if not is_archive_name(entry.path)]
     if any(_look(entry, limits).kind in READ_KINDS for entry in loose):
         read = partial(_read_loose, loose, refused, limits)
         yield _Found(origin, read, len(loose), () if refused else loose)
     elif required and not archives:
+        if alone is not None and loose:
+            why = _look(loose[0], limits).description
+            raise UsageError(f"{alone} is no XLA dump ({why}). {HOW_TO_DUMP}")
         raise UsageError(_no_dump(origin, loose, refused, limits))
     for archive in archives:
         yield _archive(archive, limits)
