@@ -16,6 +16,11 @@
 --   is in use. cause compares the request with them: too_large (larger than
 --   all memory), fragmentation (enough is free, in pieces that are too small),
 --   pool (the device has enough, the allocator may not use it), shortage.
+--   failure_number joins reports of one failure. Of compilers these are the
+--   reports of one program and memory space whose needed_bytes differ by at
+--   most 0.5 %, or are equal where one names no program; and reports without
+--   sizes where the program has one failure alone, or one with equal
+--   listed_bytes. Other reports join where program and sizes are equal.
 -- grain: report of a log
 -- leading: program, space_name, needed_bytes, capacity_bytes, over_bytes,
 --   path, line, largest
@@ -25,6 +30,9 @@
 -- column line BIGINT id neutral: Line that the report begins at, from 1.
 -- column rank
 -- column ordinal INTEGER id neutral: Which report of that file, from 0.
+-- column failure_number BIGINT id neutral: Which failure it is about, from 1.
+-- column failure_place BIGINT id neutral: Its place among the reports of the
+--   failure, from 1; the first says most.
 -- column form VARCHAR name neutral: Form of the report, see oom_reports.
 -- column has_failed BOOLEAN flag neutral: Whether it says that memory did not
 --   suffice; warnings, other failures and lines that are not understood do
@@ -67,90 +75,17 @@ WITH reports AS (
   FROM selected_run() AS r
   JOIN oom_reports AS o USING (run_id)
 ),
-listed AS (
-  SELECT
-    b.*,
-    coalesce(
-      b.instruction, nullif(regexp_extract(b.label, '^%?([^ ]+) = ', 1), '')
-    ) AS named_instruction,
-    regexp_replace(b.shape, '\{[^}]*\}', '', 'g') AS plain_shape
-  FROM selected_run() AS r
-  JOIN oom_buffers AS b USING (run_id)
-),
-named AS (
-  SELECT DISTINCT
-    o.run_id, o.path AS log_path, o.ordinal, m.program AS program_name,
-    m.run_id AS other_id, 3 AS standing, 1 AS found_count
-  FROM reports AS o
-  JOIN modules AS m
-    ON o.program_name IN (m.program, m.name)
-),
-labelled AS (
-  SELECT
-    b.run_id, b.path AS log_path, b.ordinal, m.program AS program_name,
-    m.run_id AS other_id, 2 AS standing, count(*) AS found_count
-  FROM listed AS b
-  JOIN instructions AS i
-    ON i.name = b.named_instruction
-    AND regexp_replace(i.shape, '\{[^}]*\}', '', 'g') = b.plain_shape
-  JOIN modules AS m
-    ON m.module_id = i.module_id
-    AND m.stage = 'after_optimizations'
-  GROUP BY b.run_id, b.path, b.ordinal, m.program, m.run_id
-),
-arenas AS (
-  SELECT
-    o.run_id, o.path AS log_path, o.ordinal, m.program AS program_name,
-    m.run_id AS other_id, 1 AS standing, 1 AS found_count
-  FROM reports AS o
-  JOIN allocations AS a
-    ON a.size_bytes = o.requested_bytes
-    AND a.kind = 'temp'
-  JOIN modules AS m
-    ON m.module_id = a.module_id
-    AND m.stage = 'after_optimizations'
-  WHERE o.form = 'allocation'
-    AND o.program_name IS NULL
-),
--- Other programs may have a temporary allocation of the same size.
-alone AS (
-  FROM arenas AS a
-  QUALIFY min(a.program_name) OVER (
-      PARTITION BY a.run_id, a.log_path, a.ordinal, a.other_id = a.run_id
-    ) = max(a.program_name) OVER (
-      PARTITION BY a.run_id, a.log_path, a.ordinal, a.other_id = a.run_id
-    )
-),
-known AS (
-  FROM named
-  UNION ALL BY NAME FROM labelled
-  UNION ALL BY NAME FROM alone
-),
-best AS (
-  SELECT
-    k.run_id, k.log_path, k.ordinal,
-    arg_max(
-      {
-        'program': k.program_name, 'other_id': k.other_id,
-        'standing': k.standing
-      },
-      (
-        k.standing = 3, k.other_id = k.run_id, k.standing, k.found_count,
-        k.other_id, k.program_name
-      )
-    ) AS found
-  FROM known AS k
-  GROUP BY k.run_id, k.log_path, k.ordinal
-),
 sums AS (
   SELECT
-    run_id, path AS log_path, ordinal, count(*) AS buffer_count,
-    CAST(sum(size_bytes) AS BIGINT) AS listed_bytes,
-    CAST(sum(size_bytes - unpadded_bytes) AS BIGINT) AS padding_bytes,
-    max(size_bytes) AS largest_bytes,
-    arg_max(coalesce(op_name, label, shape), (size_bytes, -place)) AS largest
-  FROM listed
-  GROUP BY run_id, path, ordinal
+    b.run_id, b.path AS log_path, b.ordinal, count(*) AS buffer_count,
+    CAST(sum(b.size_bytes) AS BIGINT) AS listed_bytes,
+    CAST(sum(b.size_bytes - b.unpadded_bytes) AS BIGINT) AS padding_bytes,
+    max(b.size_bytes) AS largest_bytes,
+    arg_max(coalesce(b.op_name, b.label, b.shape), (b.size_bytes, -b.place))
+      AS largest
+  FROM selected_run() AS r
+  JOIN oom_buffers AS b USING (run_id)
+  GROUP BY b.run_id, b.path, b.ordinal
 ),
 chunks AS (
   SELECT
@@ -188,46 +123,125 @@ judged AS (
     o.*,
     coalesce(o.excess_bytes, o.needed_bytes - o.capacity_bytes) AS over_bytes
   FROM states AS o
+),
+summary AS (
+  SELECT
+    row_number() OVER (ORDER BY o.path, o.ordinal) AS place,
+    o.run_name, o.path, o.line, o.rank, o.ordinal, o.form,
+    CASE o.form
+      WHEN 'program_usage' THEN coalesce(o.over_bytes > 0, false)
+      ELSE o.form
+        IN ('allocation', 'buffer_assignment', 'program_memory', 'killed')
+    END AS has_failed, o.space_name,
+    coalesce(p.program, o.program_name) AS program, n.name AS program_run,
+    CASE
+      WHEN o.program_name IS NOT NULL THEN coalesce(p.found_by, 'message')
+      ELSE p.found_by
+    END AS program_by, o.operation, o.needed_bytes, o.capacity_bytes,
+    o.over_bytes, o.requested_bytes, o.parameter_bytes, o.live_out_bytes,
+    o.temp_bytes, o.temp_fragmentation_bytes,
+    coalesce(s.buffer_count, 0) AS buffer_count, s.listed_bytes,
+    s.padding_bytes, s.largest_bytes, s.largest,
+    CASE
+      WHEN o.requested_bytes IS NULL OR o.form = 'program_memory' THEN NULL
+      WHEN o.requested_bytes > coalesce(o.limit_bytes, o.device_bytes)
+        THEN 'too_large'
+      WHEN o.requested_bytes <= o.free_bytes
+        AND o.requested_bytes > o.piece_bytes THEN 'fragmentation'
+      WHEN o.requested_bytes > o.free_bytes
+        AND o.requested_bytes <= o.device_free_bytes THEN 'pool'
+      WHEN o.requested_bytes > o.free_bytes THEN 'shortage'
+    END AS cause, o.free_bytes, o.piece_bytes AS largest_free_bytes,
+    o.in_use_bytes, o.limit_bytes, o.device_free_bytes, o.device_bytes,
+    o.allocator_name AS allocator, o.error_code, o.message, o.repeat_count
+  FROM judged AS o
+  LEFT JOIN sums AS s
+    ON s.run_id = o.run_id
+    AND s.log_path = o.path
+    AND s.ordinal = o.ordinal
+  LEFT JOIN oom_programs() AS p
+    ON p.run_id = o.run_id
+    AND p.path = o.path
+    AND p.ordinal = o.ordinal
+  LEFT JOIN runs AS n
+    ON n.run_id = p.program_run_id
+),
+refused AS (
+  FROM summary AS s
+  WHERE s.form = 'program_memory'
+),
+-- The report of the same failure that says most.
+sized AS (
+  SELECT
+    a.place,
+    arg_min(b.place, (b.capacity_bytes IS NULL, b.place)) AS leader
+  FROM refused AS a
+  JOIN refused AS b
+    ON lower(b.space_name) IS NOT DISTINCT FROM lower(a.space_name)
+    AND coalesce(a.requested_bytes = b.requested_bytes, true)
+    AND coalesce(a.operation = b.operation, true)
+    AND (
+      a.place = b.place
+      OR a.needed_bytes = b.needed_bytes
+      OR (
+        a.program = b.program
+        AND abs(a.needed_bytes - b.needed_bytes)
+          <= 0.005 * greatest(a.needed_bytes, b.needed_bytes)
+      )
+      OR (
+        a.needed_bytes IS NULL AND b.needed_bytes IS NULL
+        AND a.over_bytes = b.over_bytes
+      )
+    )
+    AND coalesce(a.program = b.program, true)
+  WHERE a.needed_bytes IS NOT NULL
+    OR a.over_bytes IS NOT NULL
+  GROUP BY a.place
+),
+unsized AS (
+  SELECT
+    a.place,
+    CASE WHEN count(DISTINCT l.leader) = 1 THEN any_value(l.leader)
+      ELSE min(l.leader) FILTER (b.listed_bytes = a.listed_bytes)
+    END AS leader
+  FROM refused AS a
+  JOIN refused AS b
+    ON b.program = a.program
+    AND coalesce(lower(b.space_name) = lower(a.space_name), true)
+  JOIN sized AS l
+    ON l.place = b.place
+  WHERE a.needed_bytes IS NULL
+    AND a.over_bytes IS NULL
+  GROUP BY a.place
+),
+joined AS (
+  SELECT
+    s.*,
+    coalesce(
+      z.leader, u.leader,
+      min(s.place) OVER (
+        PARTITION BY
+          s.form, s.space_name, s.program, s.operation, s.needed_bytes,
+          s.capacity_bytes, s.over_bytes, s.requested_bytes, s.message,
+          CASE WHEN s.form = 'program_memory' THEN s.listed_bytes END,
+          z.leader IS NULL AND u.leader IS NULL
+      )
+    ) AS leader
+  FROM summary AS s
+  LEFT JOIN sized AS z USING (place)
+  LEFT JOIN unsized AS u USING (place)
+),
+begun AS (
+  SELECT *, min(place) OVER (PARTITION BY leader) AS begins
+  FROM joined
 )
 SELECT
-  o.run_name AS run, o.path, o.line, o.rank, o.ordinal, o.form,
-  CASE o.form
-    WHEN 'program_usage' THEN coalesce(o.over_bytes > 0, false)
-    ELSE o.form
-      IN ('allocation', 'buffer_assignment', 'program_memory', 'killed')
-  END AS has_failed, o.space_name,
-  coalesce(p.found.program, o.program_name) AS program, n.name AS program_run,
-  CASE
-    WHEN p.found IS NULL AND o.program_name IS NULL THEN NULL
-    WHEN p.found IS NULL OR p.found.standing = 3 THEN 'message'
-    WHEN p.found.standing = 2 THEN 'buffers'
-    ELSE 'temporaries'
-  END AS program_by, o.operation, o.needed_bytes, o.capacity_bytes,
-  o.over_bytes, o.requested_bytes, o.parameter_bytes, o.live_out_bytes,
-  o.temp_bytes, o.temp_fragmentation_bytes,
-  coalesce(s.buffer_count, 0) AS buffer_count, s.listed_bytes,
-  s.padding_bytes, s.largest_bytes, s.largest,
-  CASE
-    WHEN o.requested_bytes IS NULL OR o.form = 'program_memory' THEN NULL
-    WHEN o.requested_bytes > coalesce(o.limit_bytes, o.device_bytes)
-      THEN 'too_large'
-    WHEN o.requested_bytes <= o.free_bytes
-      AND o.requested_bytes > o.piece_bytes THEN 'fragmentation'
-    WHEN o.requested_bytes > o.free_bytes
-      AND o.requested_bytes <= o.device_free_bytes THEN 'pool'
-    WHEN o.requested_bytes > o.free_bytes THEN 'shortage'
-  END AS cause, o.free_bytes, o.piece_bytes AS largest_free_bytes,
-  o.in_use_bytes, o.limit_bytes, o.device_free_bytes, o.device_bytes,
-  o.allocator_name AS allocator, o.error_code, o.message, o.repeat_count
-FROM judged AS o
-LEFT JOIN sums AS s
-  ON s.run_id = o.run_id
-  AND s.log_path = o.path
-  AND s.ordinal = o.ordinal
-LEFT JOIN best AS p
-  ON p.run_id = o.run_id
-  AND p.log_path = o.path
-  AND p.ordinal = o.ordinal
-LEFT JOIN runs AS n
-  ON n.run_id = p.found.other_id
-ORDER BY o.path, o.ordinal
+  b.run_name AS run, b.path, b.line, b.rank, b.ordinal,
+  dense_rank() OVER (ORDER BY b.begins) AS failure_number,
+  row_number() OVER (
+    PARTITION BY b.begins
+    ORDER BY b.capacity_bytes IS NULL, b.needed_bytes IS NULL, b.place
+  ) AS failure_place,
+  b.* EXCLUDE (run_name, path, line, rank, ordinal, place, leader, begins)
+FROM begun AS b
+ORDER BY b.path, b.ordinal

@@ -35,6 +35,8 @@ def test_a_tpu_that_ran_out_of_memory(tmp_path: Path) -> None:
         "line": 2,
         "rank": None,
         "ordinal": 0,
+        "failure_number": 1,
+        "failure_place": 1,
         "form": "program_memory",
         "has_failed": True,
         "space_name": "hbm",

@@ -4,7 +4,8 @@
 -- definition: The first of these that is known. parameter: limit_bytes, of
 --   color 0 unless color is set. log: the capacity of HBM, or the limit of
 --   XLA's allocator on a GPU, that a report of running out of memory names, in
---   a log of the same run. settings: the first of limit_devices that fits
+--   a log of the same run, unless it is the whole memory of a chip of which
+--   less is usable. settings: the first of limit_devices that fits
 --   device and memory space. dump: the device's memory, as GPU dumps record
 --   it. chip: the part of the memory that libtpu fills (device_memory). Log,
 --   dump and chip are about color 0 of programs that are not compiled for the
@@ -68,7 +69,9 @@ found AS (
     s.*, r.device,
     CASE WHEN s.space_color = coalesce($color, 0) THEN $limit_bytes END
       AS asked_bytes,
-    CASE WHEN s.is_main THEN g.bytes END AS log_bytes,
+    CASE WHEN s.is_main AND (
+      d.usable_bytes IS NULL OR g.bytes <> d.memory_bytes
+    ) THEN g.bytes END AS log_bytes,
     f.bytes AS settings_bytes,
     CASE WHEN s.is_main THEN r.device_memory_bytes END AS dump_bytes,
     CASE WHEN s.is_main THEN d.usable_bytes END AS chip_bytes,
