@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from hlodb.reports.document.blocks import Block, Paragraph, table
 from hlodb.reports.read.overview import Row, most_rows
@@ -35,6 +36,37 @@ def is_free(space: Row) -> bool:
     limit = space["usable_bytes"]
     is_known = limit and space["status"] == "ok"
     return bool(is_known and space["reserved_bytes"] < FREE_RATIO * limit)
+
+
+def lacks(space: Row) -> bool:
+    """Return whether a program reserves more than the limit of a memory space."""
+    limit = space["usable_bytes"]
+    return bool(limit and space["reserved_bytes"] > limit)
+
+
+class Afterwards(NamedTuple):
+    """What a program reserves after a remedy; `verdict` says whether it fits then.
+
+    Whether a program fits that the compiler refused in less is not known.
+    """
+
+    size: str
+    verdict: str
+
+    def __str__(self) -> str:
+        return f"{self.size}, {self.verdict}" if self.verdict else self.size
+
+
+def afterwards(space: Row, remedy: Row) -> Afterwards | None:
+    """Return what a program reserves after a remedy, None without a limit."""
+    saved = remedy["saved_reserved_bytes"]
+    if not space["usable_bytes"] or saved is None:
+        return None
+    left = space["reserved_bytes"] - saved
+    if left > space["usable_bytes"]:
+        return Afterwards(plain_bytes(left), "too much")
+    is_sure = lacks(space) or not space["is_refused"]
+    return Afterwards(plain_bytes(left), "fits" if is_sure else "")
 
 
 def is_small(space: Row) -> bool:
@@ -75,10 +107,12 @@ def advice_blocks(
     if not advice.shown:
         return [Paragraph(nothing_pays(space, advice, roles))]
     is_measured = "standing" in remedies[0]
+    is_judged = any(afterwards(space, row) for row in advice.shown)
     rows = [
         (
             plain_bytes(row["saved_reserved_bytes"]),
             plain_bytes(row["saved_bytes"]),
+            *((str(afterwards(space, row) or "-"),) if is_judged else ()),
             *((row["standing"],) if is_measured else ()),
             row["subject"],
             _line(row),
@@ -88,18 +122,26 @@ def advice_blocks(
         for row in advice.shown
     ]
     how = ("how",) if is_measured else ()
-    header = ("reserved", "live", *how, "what", "source line", "what to do", "cost")
+    then = ("then",) if is_judged else ()
+    header = (
+        *("reserved", "live", *then, *how),
+        *("what", "source line", "what to do", "cost"),
+    )
     is_all = len(remedies) < most_rows(top)
     blocks: list[Block] = [
         Paragraph(
             "What to do, and what reserved memory and the live peak fall by;"
-            " savings do not add up:"
+            f" savings do not add up{_limit(space) if is_judged else ''}:"
         ),
         table(header, rows, top, numeric=(0, 1), is_all=is_all),
     ]
     if advice.folded:
         blocks.append(Paragraph(_folded(advice)))
     return blocks
+
+
+def _limit(space: Row) -> str:
+    return f"; the limit is {plain_bytes(space['usable_bytes'])}"
 
 
 def _line(row: Row) -> str:

@@ -7,7 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 
-from hlodb.reports.document.advice import advice_blocks, is_free
+from hlodb.reports.document.advice import advice_blocks, is_free, lacks
 from hlodb.reports.document.blocks import (
     Block,
     Commands,
@@ -24,7 +24,7 @@ from hlodb.reports.document.partial import (
     partial_rows,
     partial_sections,
 )
-from hlodb.reports.read.capacity import NOT_INCLUDED, Limit, limit_words
+from hlodb.reports.read.capacity import NOT_INCLUDED, limit_words, space_limit
 from hlodb.reports.read.drawn.curves import levels
 from hlodb.reports.read.drawn.peak_parts import similar
 from hlodb.reports.read.overview import (
@@ -93,8 +93,11 @@ def _headline(overview: Overview) -> str:
     names = compilations(spaces)
     who = names[compilation_of(first)]
     if len(names) == 1:
+        if lacks(first):
+            return f"{name}: {who} {_too_large(first)}"
         return f"{name}: {who}, {_reserved(first)}{_plenty(first)}"
-    largest = f"{who}, {_reserved(first)}{_plenty(first)}"
+    state = f"{_reserved(first)}{_plenty(first)}"
+    largest = f"{who}, {f'which {_too_large(first)}' if lacks(first) else state}"
     return f"{name}: {_counted(spaces)}; the largest is {largest}"
 
 
@@ -141,7 +144,11 @@ def _capital(text: str) -> str:
 
 def _rejects(overview: Overview) -> list[Block]:
     rows = [
-        (f"{row['reject_count']:,}", row["example"], row["message"] or row["code"])
+        (
+            f"{row['reject_count']:,}",
+            row["example"].removeprefix(f"{overview.run.name}:"),
+            row["message"] or row["code"],
+        )
         for row in overview.answers["rejects_summary"]
     ]
     text = "These places could not be read: all figures below lack them."
@@ -365,7 +372,17 @@ def _reserved(space: Row) -> str:
     if not limit:
         return text
     share = space["reserved_bytes"] / limit
-    return f"{text}, {plain_percent(share)} of {limit_words(limit_of(space))}"
+    return f"{text}, {plain_percent(share)} of {limit_words(space_limit(space))}"
+
+
+def _too_large(space: Row) -> str:
+    """Return that a program does not fit, and how much is too much."""
+    over = plain_bytes(space["reserved_bytes"] - space["usable_bytes"])
+    return (
+        f"does not fit {_memory(space)}: it reserves"
+        f" {plain_bytes(space['reserved_bytes'])} of {limit_words(space_limit(space))},"
+        f" {over} too much"
+    )
 
 
 def _plenty(space: Row) -> str:
@@ -380,16 +397,10 @@ def _memory(space: Row) -> str:
     return space_words(space["space_name"], space["color"])
 
 
-def limit_of(space: Row) -> Limit:
-    """Return the limit of a memory space by its row of `headroom`."""
-    nominal, device = space["nominal_bytes"], space["device"]
-    return Limit(space["usable_bytes"], space["limit_from"], nominal, device)
-
-
 def _refusal(space: Row) -> str:
     """Return that the compiler refused a program."""
     text = f"the compiler refused {space['program']}, which does not fit"
-    limit = limit_of(space)
+    limit = space_limit(space)
     if limit.bytes is None:
         return text
     size = plain_bytes(space["reserved_bytes"])

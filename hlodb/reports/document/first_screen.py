@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hlodb.reports.document.advice import advice_on, nothing_pays
+from hlodb.reports.document.advice import advice_on, afterwards, nothing_pays
 from hlodb.reports.document.explanation import left_out, line_of
 from hlodb.reports.read.overview import Overview, Row, described_spaces, rows_of
 from hlodb.text import plain_bytes, plain_percent, signed_bytes
@@ -19,7 +19,8 @@ _LEAST_LINE_RATIO = 0.01
 class Remedy(NamedTuple):
     """A remedy in the words of a card; `figures` are by what memory changes.
 
-    `standing` is measured or estimated, where remedies were compiled.
+    `standing` is measured or estimated, where remedies were compiled; `then` is what
+    the program reserves afterwards, where a limit is known.
     """
 
     subject: str
@@ -28,6 +29,7 @@ class Remedy(NamedTuple):
     advice: str
     cost: str
     standing: str
+    then: str
 
 
 class FirstScreen(NamedTuple):
@@ -60,7 +62,7 @@ def first_screen(overview: Overview) -> FirstScreen | None:
         space,
         (_holds(overview, space, roles), *_without_limit(space)),
         left_out(space),
-        tuple(map(_remedy, advice.shown[:_MOST_REMEDIES])),
+        tuple(_remedy(space, row) for row in advice.shown[:_MOST_REMEDIES]),
         "" if advice.shown else nothing_pays(space, advice, roles),
     )
 
@@ -92,7 +94,7 @@ def _without_limit(space: Row) -> tuple[str, ...]:
     )
 
 
-def _remedy(row: Row) -> Remedy:
+def _remedy(space: Row, row: Row) -> Remedy:
     saved = (row["saved_reserved_bytes"], "reserved"), (row["saved_bytes"], "live")
     return Remedy(
         row["subject"],
@@ -101,4 +103,14 @@ def _remedy(row: Row) -> Remedy:
         row["advice"],
         row["cost"],
         row.get("standing", ""),
+        _then(space, row),
     )
+
+
+def _then(space: Row, row: Row) -> str:
+    """Return what the program reserves afterwards, and whether it fits then."""
+    after = afterwards(space, row)
+    if after is None:
+        return ""
+    text = f"then {after.size} of {plain_bytes(space['usable_bytes'])}"
+    return f"{text}: {after.verdict}" if after.verdict else text

@@ -21,8 +21,9 @@ def draw_schedule(curve: Curve, space: Row, who: str, number: int) -> Picture:
     schedule = curve.candidate
     assert schedule is not None
     limit = space["usable_bytes"] or 0
-    is_near = schedule.peak_bytes <= limit <= _HIGHEST_LIMIT * schedule.peak_bytes
-    high = max(limit if is_near else 0, schedule.peak_bytes)
+    is_drawn = 0 < limit <= _HIGHEST_LIMIT * schedule.peak_bytes
+    is_above = is_drawn and limit >= schedule.peak_bytes
+    high = max(limit if is_drawn else 0, schedule.peak_bytes)
     steps = len(schedule.points)
 
     def x(step: float) -> float:
@@ -38,7 +39,7 @@ def draw_schedule(curve: Curve, space: Row, who: str, number: int) -> Picture:
         "path", d=f"{path}L{pixel(_RIGHT)} {pixel(_BOTTOM)}Z", class_="area"
     )
     drawing += line(_LEFT, _BOTTOM, _RIGHT, _BOTTOM, "grid")
-    if is_near:
+    if is_drawn:
         drawing += line(_LEFT, y(limit), _RIGHT, y(limit), "ceiling")
         words = f"limit {plain_bytes(limit)}"
         drawing += label(_RIGHT, y(limit) - 6, words, "tick end")
@@ -49,7 +50,7 @@ def draw_schedule(curve: Curve, space: Row, who: str, number: int) -> Picture:
     peak = plain_bytes(schedule.peak_bytes)
     words = f"{peak} live at step {schedule.peak_step:,}"
     side = "end" if at > WIDTH / 2 else ""
-    drawing += label(at, _TOP - 28 if is_near else _TOP - 12, words, f"label {side}")
+    drawing += label(at, _TOP - 28 if is_above else _TOP - 12, words, f"label {side}")
     drawing += label(_LEFT, _BOTTOM + 16, "start of the program", "tick")
     drawing += label(_RIGHT, _BOTTOM + 16, "end", "tick end")
     drawing += _bar(space, limit)

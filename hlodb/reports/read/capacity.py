@@ -70,6 +70,12 @@ def limit_words(limit: Limit) -> str:
     return f"{words} ({who})" if who else words
 
 
+def space_limit(space: Mapping[str, Any]) -> Limit:
+    """Return the limit of a memory space by its row of `headroom`."""
+    nominal, device = space["nominal_bytes"], space["device"]
+    return Limit(space["usable_bytes"], space["limit_from"], nominal, device)
+
+
 def limit_of(row: Limited, device: str | None) -> Limit:
     """Return the limit that a row of a report about `device` is judged by."""
     return Limit(row.limit_bytes, row.limit_from, row.nominal_bytes, device)

@@ -35,9 +35,10 @@ def _remedy(remedy: Remedy) -> str:
         f"<b>{html(size)}</b> {html(what)}" for size, what in remedy.figures
     )
     standing = f" ({html(remedy.standing)})" if remedy.standing else ""
+    then = f"; {html(remedy.then)}" if remedy.then else ""
     where = f"<code>{html(remedy.where)}</code> " if remedy.where else ""
     cost = f" Cost: {html(remedy.cost)}" if remedy.cost else ""
     return (
-        f'<p class="figure">{figures}{standing}</p>'
+        f'<p class="figure">{figures}{standing}{then}</p>'
         f"<p>{where}{html(remedy.subject)}: {html(remedy.advice)}{cost}</p>"
     )

@@ -137,7 +137,7 @@ def explained_parts(overviews: Sequence[Overview], shown: Shown) -> Parts:
                 pictures.append(draw_curves(curve, title, "program"))
             if title in maps:
                 pictures.append(draw_arenas(maps[title], title))
-    shade = "fail" if any(map(failures, overviews)) else "nothing"
+    shade = "fail" if any(map(_is_short, overviews)) else "nothing"
     # Of several runs nothing is said first.
     is_one = len(overviews) == 1 and shown.drawings
     first = first_screen(overviews[0]) if is_one else None
@@ -153,6 +153,12 @@ def explained_parts(overviews: Sequence[Overview], shown: Shown) -> Parts:
         {*drawn, "Programs"},
         first.sentences,
     )
+
+
+def _is_short(overview: Overview) -> bool:
+    """Return whether a program ran out of memory or does not fit."""
+    rows = overview.answers["headroom"]
+    return bool(failures(overview)) or any(row["status"] == "oom" for row in rows)
 
 
 def _sections(overview: Overview, shown: Shown) -> list[Section]:

@@ -41,7 +41,8 @@ _STATES = {
     "fixed": _GREEN,
 }
 _COLOURED = re.compile(
-    rf"(?<![^\s(])(?P<rise>\+)?(?P<fall>-)?(?(rise)|(?(fall)|(?!)))"
+    rf"(?<!\S)(?P<lack>-[\d,.]+ (?:{'|'.join(BYTE_UNITS)}))(?=\s+oom$)"
+    rf"|(?<![^\s(])(?P<rise>\+)?(?P<fall>-)?(?(rise)|(?(fall)|(?!)))"
     rf"[\d,.]+ (?:{'|'.join(BYTE_UNITS)}|%)(?!\w)"
     rf"|(?<!\S)(?P<state>{'|'.join(_STATES)})$"
     r"|^(?P<status>FAIL|WARN|PASS|WAIVED|GATING)(?!\S)",
@@ -61,7 +62,10 @@ def render_coloured(report: Report) -> str:
 
 
 def coloured(text: str, verdict: str) -> str:
-    """Return text with its headline in the colour of a verdict, and its differences."""
+    """Return text with its headline in the colour of a verdict, and its differences.
+
+    Negative bytes before the status `oom` are lacking: they are no fall.
+    """
     headline, newline, rest = text.partition("\n\n")
     color = _VERDICTS.get(verdict, "")
     return f"{_BOLD}{color}{headline}{_PLAIN}{newline}{_COLOURED.sub(_color, rest)}"
@@ -70,7 +74,8 @@ def coloured(text: str, verdict: str) -> str:
 def _color(match: re.Match[str]) -> str:
     if word := match["state"] or match["status"]:
         return f"{_STATES[word]}{word}{_PLAIN}"
-    return f"{_RED if match['rise'] else _GREEN}{match[0]}{_PLAIN}"
+    is_bad = match["rise"] or match["lack"]
+    return f"{_RED if is_bad else _GREEN}{match[0]}{_PLAIN}"
 
 
 def render(report: Report) -> str:
