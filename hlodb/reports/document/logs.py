@@ -5,41 +5,52 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlodb.reports.document.blocks import Block, Paragraph, Section, table
+from hlodb.reports.document.log_and_dump import (
+    compared_figures,
+    is_one_buffer,
+    parts_left_out,
+    refused,
+    space_of,
+)
+from hlodb.reports.document.log_sentences import sentence
+from hlodb.reports.read.capacity import limit_words, space_limit
+from hlodb.reports.read.failures import Failure, joined, listed_buffers
 from hlodb.reports.read.overview import (
     Overview,
     Row,
-    buffers_of,
     chunks_of,
     failures,
     is_of_another,
 )
-from hlodb.text import counted, plain_bytes
+from hlodb.text import counted, few, plain_bytes, space_words
 
 UNKNOWN = "unknown"
 """The form of a line that is not understood."""
 
-_SAME_REPORT = (
-    *("form", "space_name", "program", "operation", "needed_bytes", "capacity_bytes"),
-    *("over_bytes", "requested_bytes"),
-)
-"""What reports of several ranks, or of several attempts, have in common."""
-
 _MOST_RANKS = 8
+
+_MOST_PLACES = 8
+"""Of a failure so many other places of logs are named."""
+
+_LONGEST_LIST = 20
+"""Compilers list so many buffers; a shorter list has all of them."""
+
+_LISTED_RATIO = 0.9
+"""A list of all buffers takes at least this share of the temporaries."""
 
 
 def log_headline(overview: Overview) -> str | None:
     """Return the most important sentence about the logs; None where none is needed."""
     reports = overview.answers["oom_summary"]
-    alike = _alike(failures(overview))
-    if alike:
-        first = _sentence(alike[0][0], _refused(overview))
-        if not alike[1:]:
+    if found := joined(failures(overview)):
+        first = _said(found[0], overview)
+        if not found[1:]:
             return first
         return (
-            f"{counted(len(alike), 'failure')} for want of memory, the first: {first}"
+            f"{counted(len(found), 'failure')} for want of memory, the first: {first}"
         )
     if understood := [row for row in reports if row["form"] != UNKNOWN]:
-        return _sentence(understood[0])
+        return sentence(understood[0])
     if overview.answers["headroom"]:
         return None
     if printed := overview.answers["printed_memory"]:
@@ -54,11 +65,21 @@ def log_headline(overview: Overview) -> str | None:
     return None
 
 
-def _refused(overview: Overview) -> str | None:
-    """Return the program of a dump that the compiler refused, if it is one alone."""
-    rows = overview.answers["headroom"]
-    names = {row["program"] for row in rows if row["is_refused"]}
-    return names.pop() if len(names) == 1 else None
+def _said(failure: Failure, overview: Overview) -> str:
+    """Return what a program lacked: by its dump where that says more than the log."""
+    row = failure.row
+    space = space_of(overview, row)
+    if space is not None and (is_one_buffer(row) or parts_left_out(row, space)):
+        limit = space_limit(space)
+        over = space["reserved_bytes"] - (limit.bytes or space["reserved_bytes"])
+        if over > 0:
+            where = space_words(space["space_name"], space["color"])
+            return (
+                f"{space['program']} ran out of memory in {where}: it needs"
+                f" {plain_bytes(space['reserved_bytes'])} of {limit_words(limit)},"
+                f" {plain_bytes(over)} too much"
+            )
+    return sentence(row, refused(overview), listed_buffers(overview, failure))
 
 
 def log_sections(overview: Overview, most: int, top: int) -> list[Section]:
@@ -67,174 +88,44 @@ def log_sections(overview: Overview, most: int, top: int) -> list[Section]:
     warnings = [
         row for row in reports if not row["has_failed"] and row["form"] != UNKNOWN
     ]
-    alike = [*_alike(failures(overview)), *_alike(warnings)]
-    sections = [_section(rows, overview, top) for rows in alike[:most]]
-    if len(alike) > most:
-        left = counted(len(alike) - most, "other report")
+    found = [*joined(failures(overview)), *joined(warnings)]
+    sections = [_section(failure, overview, top) for failure in found[:most]]
+    if len(found) > most:
+        left = counted(len(found) - most, "other failure")
         text = f"Not listed: {left}; `hlodb query oom_summary` lists all."
         sections[-1].blocks.append(Paragraph(text))
     sections += _not_understood([row for row in reports if row["form"] == UNKNOWN], top)
     return [*sections, *_printed(overview.answers["printed_memory"], top)]
 
 
-def _alike(reports: Sequence[Row]) -> list[list[Row]]:
-    alike: dict[tuple[object, ...], list[Row]] = {}
-    for row in reports:
-        alike.setdefault(tuple(row[name] for name in _SAME_REPORT), []).append(row)
-    return list(alike.values())
-
-
-# --- Sentences -----------------------------------------------------------------------
-
-
-def _space(row: Row) -> str | None:
-    """Return the memory space of a report; messages write HBM in small letters, too."""
-    space: str | None = row["space_name"]
-    return "HBM" if space == "hbm" else space
-
-
-def _sentence(row: Row, program: str | None = None) -> str:
-    """Return a report as a sentence; `program` is meant where it names none."""
-    who = row["program"] or program or "a program"
-    special = _SENTENCES.get(row["form"])
-    if special is not None:
-        return special(row, who)
-    space = _space(row)
-    failed = f"{who} ran out of {_SPACES.get(space, f'memory in {space}')}"
-    what = f" ({row['operation']})" if row["operation"] else ""
-    if row["needed_bytes"] is None:
-        if row["over_bytes"] is not None:
-            return f"{failed}{what}: it needs {plain_bytes(row['over_bytes'])} too much"
-        return f"{failed}{what}; hlodb reads no size in the message"
-    if row["form"] == "allocation":
-        size = plain_bytes(row["requested_bytes"])
-        return f"{failed}: a request for {size}{what} failed{_why(row)}"
-    needed = plain_bytes(row["needed_bytes"])
-    if row["capacity_bytes"] is None:
-        return f"{failed}: it needs {needed}"
-    of = f"it needs {needed} of {plain_bytes(row['capacity_bytes'])}"
-    if row["over_bytes"] <= 0:
-        # Both are printed to three digits.
-        return f"{failed}: {of} as rounded"
-    return f"{failed}: {of}, {plain_bytes(row['over_bytes'])} too much"
-
-
-_SPACES = {
-    None: "memory",
-    "host": "host memory",
-    "shared": "the shared memory of a GPU kernel",
-}
-"""How memory spaces are called whose name alone is no memory's."""
-
-
-def _why(row: Row) -> str:
-    """Return why a request failed, as far as the state of memory shows it."""
-    free = plain_bytes(row["free_bytes"])
-    if row["cause"] == "too_large":
-        if row["limit_bytes"] is not None:
-            return f"; the allocator may use {plain_bytes(row['limit_bytes'])} in all"
-        return f"; the device has {plain_bytes(row['device_bytes'])} in all"
-    if row["cause"] == "fragmentation":
-        piece = plain_bytes(row["largest_free_bytes"])
-        return f" by fragmentation; {free} are free, the largest piece is {piece}"
-    if row["cause"] == "pool":
-        device = plain_bytes(row["device_free_bytes"])
-        return (
-            f"; the allocator has {free} left of its pool, though {device} of the"
-            " device are free"
-        )
-    if row["cause"] == "shortage":
-        return f"; {free} were free"
-    return ""
-
-
-def _left_over(row: Row, who: str) -> str:
-    return (
-        f"XLA recomputed what it could of {who}:"
-        f" {plain_bytes(row['needed_bytes'])} are left, of"
-        f" {plain_bytes(row['capacity_bytes'])} that it wanted"
-    )
-
-
-def _arguments(row: Row, who: str) -> str:
-    return (
-        f"arguments and results of {who} take {plain_bytes(row['parameter_bytes'])},"
-        f" more than the limit of {plain_bytes(row['capacity_bytes'])} that XLA plans"
-        " with: it cannot recompute them"
-    )
-
-
-def _usage(row: Row, who: str) -> str:
-    of = f"{plain_bytes(row['needed_bytes'])} of {plain_bytes(row['capacity_bytes'])}"
-    space = f" in {_space(row)}" if row["space_name"] else ""
-    if row["has_failed"]:
-        over = plain_bytes(row["over_bytes"])
-        return f"{who} ran out of memory{space}: it needs {of}, {over} too much"
-    return f"{who} needs {of}{space}"
-
-
-def _mismatch(row: Row, who: str) -> str:
-    return (
-        f"{who} was given a buffer of another size than the"
-        f" {plain_bytes(row['requested_bytes'])} of its parameter: another shape or"
-        " layout, no lack of memory"
-    )
-
-
-def _offload(row: Row, who: str) -> str:
-    return (
-        f"a result of {who} is in host memory, where its layout wants device memory: no"
-        " lack of memory"
-    )
-
-
-def _optional(row: Row, who: str) -> str:
-    return (
-        f"an allocator had no {plain_bytes(row['requested_bytes'])} for {who}, whose"
-        " request says that it goes on without them: no failure by itself"
-    )
-
-
-def _killed(row: Row, who: str) -> str:
-    held = row["needed_bytes"]
-    size = f", which held {plain_bytes(held)}" if held is not None else ""
-    killed = row["operation"] or "a process"
-    return f"the system ran out of host memory and killed {killed}{size}"
-
-
-_SENTENCES = {
-    "rematerialization": _left_over,
-    "argument_limit": _arguments,
-    "program_usage": _usage,
-    "allocation_warning": _optional,
-    "input_mismatch": _mismatch,
-    "host_offload": _offload,
-    "killed": _killed,
-}
-
-# --- Sections ------------------------------------------------------------------------
-
-
 def _ranks(rows: Sequence[Row]) -> str:
-    """Return which ranks say so, and how many more reports do."""
+    """Return which ranks say so."""
     ranks = sorted({row["rank"] for row in rows if row["rank"] is not None})
     if not ranks:
-        return f", and {counted(len(rows) - 1, 'more report')}" if rows[1:] else ""
+        return ""
     shown = ", ".join(map(str, ranks[:_MOST_RANKS]))
     left = len(ranks) - _MOST_RANKS
     more = f" and {left} more" if left > 0 else ""
     return f" (rank{'s' if ranks[1:] else ''} {shown}{more})"
 
 
-def _section(rows: Sequence[Row], overview: Overview, top: int) -> Section:
-    row = rows[0]
-    where = f"{row['path']}:{row['line']}{_ranks(rows)}"
+def _section(failure: Failure, overview: Overview, top: int) -> Section:
+    row = failure.row
+    where = f"{row['path']}:{row['line']}{_ranks(failure.reports)}"
     code = f" ({row['error_code']})" if row["error_code"] else ""
-    blocks: list[Block] = [Paragraph(f"{where}: {_sentence(row)}{code}.")]
+    buffers = listed_buffers(overview, failure)
+    said = f"{where}: {sentence(row, buffers=buffers)}{code}."
+    blocks: list[Block] = [Paragraph(said)]
+    if places := _other_places(failure.reports):
+        blocks.append(Paragraph(places))
+    space = space_of(overview, row)
+    if space is not None and (text := compared_figures(row, space)):
+        blocks.append(Paragraph(text))
     blocks += [*_parts(row), *_state(row)]
-    buffers = buffers_of(overview, row)
     if buffers:
         blocks.append(_buffers(buffers, top))
+        if text := _cut_list(row, buffers):
+            blocks.append(Paragraph(text))
     elif row["form"] in ("program_memory", "buffer_assignment"):
         blocks.append(Paragraph("The report lists no buffers."))
     if row["padding_bytes"]:
@@ -256,6 +147,32 @@ def _section(rows: Sequence[Row], overview: Overview, top: int) -> Section:
         blocks.append(Paragraph(text))
     title = "Out of memory" if row["has_failed"] else "Reported by the log"
     return Section(title, blocks)
+
+
+def _other_places(reports: Sequence[Row]) -> str:
+    """Return where else a failure is reported; ranks say so themselves."""
+    places = [
+        f"{row['path']}:{row['line']}" for row in reports[1:] if row["rank"] is None
+    ]
+    if not places:
+        return ""
+    return f"The same failure is reported at {few(places, _MOST_PLACES)}."
+
+
+def _cut_list(row: Row, buffers: Sequence[Row]) -> str:
+    """Return that a list of buffers lacks some, as far as the sizes show it."""
+    temporaries = row["temp_bytes"]
+    if row["form"] != "program_memory" or not temporaries:
+        return ""
+    needed = temporaries - (row["temp_fragmentation_bytes"] or 0)
+    listed = sum(each["size_bytes"] or 0 for each in buffers)
+    if len(buffers) >= _LONGEST_LIST or listed >= _LISTED_RATIO * needed:
+        return ""
+    verb = "takes" if len(buffers) == 1 else "take"
+    return (
+        f"The list is cut: {counted(len(buffers), 'buffer')} {verb}"
+        f" {plain_bytes(listed)} of the {plain_bytes(needed)} of temporaries."
+    )
 
 
 def _parts(row: Row) -> list[Block]:
@@ -364,8 +281,8 @@ def _without_dump(row: Row, overview: Overview) -> str:
         return f"No dumped program is called {row['program']}: the dump is of others."
     if is_of_another(overview, row):
         return "No dumped program has these buffers: the dump is of another program."
-    if refused := _refused(overview):
-        return f"The message names no program; the compiler refused {refused}."
+    if program := refused(overview):
+        return f"The message names no program; the compiler refused {program}."
     return "Nothing in the message says which program of the dump it was."
 
 

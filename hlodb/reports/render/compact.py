@@ -9,6 +9,7 @@ hlodb.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from hlodb.queries.catalogue import load_catalogue
@@ -19,6 +20,7 @@ from hlodb.reports.document.advice import advice_on
 from hlodb.reports.judge.findings import Finding
 from hlodb.reports.judge.report import Report
 from hlodb.reports.read.capacity import NOT_INCLUDED
+from hlodb.reports.read.failures import joined, listed_buffers
 from hlodb.reports.read.overview import (
     Overview,
     compilation_of,
@@ -173,7 +175,7 @@ def _explained(overview: Overview, why: Sequence[str], room: Room) -> Fields:
         "not_included": NOT_INCLUDED,
     }
     for name, (query, columns) in _EXTRA.items():
-        if rows := overview.answers.get(query):
+        if rows := _once(overview, query):
             found[name] = table(rows, _columns(columns, query), room.rows)
     found["left_out"] = [
         *_left_out(found["programs"], "memory spaces of programs"),
@@ -182,6 +184,18 @@ def _explained(overview: Overview, why: Sequence[str], room: Room) -> Fields:
         *_more("reasons why the data is not sound", len(why) - room.rows),
     ]
     return found
+
+
+def _once(overview: Overview, query: str) -> Sequence[Row]:
+    """Return the rows of a query, those about one failure once."""
+    rows = overview.answers.get(query, ())
+    reports = overview.answers["oom_summary"]
+    if query == "oom_summary":
+        return [failure.row for failure in joined(rows)]
+    if query == "oom_buffers_explained":
+        found = map(partial(listed_buffers, overview), joined(reports))
+        return [buffer for buffers in found for buffer in buffers]
+    return rows
 
 
 def _space(overview: Overview, space: Row, room: Room) -> Fields:

@@ -1,0 +1,93 @@
+"""What a log and a dump beside it say of the same program, compared."""
+
+from __future__ import annotations
+
+from hlodb.reports.read.overview import (
+    MAIN_SPACE,
+    Overview,
+    Row,
+    memory_spaces,
+)
+from hlodb.text import plain_bytes
+
+_PARTS = (
+    ("parameter_bytes", "arguments"),
+    ("live_out_bytes", "results"),
+    ("constant_bytes", "constants"),
+)
+"""Parts of the reserved bytes that messages may leave out."""
+
+_SAME_RATIO = 0.01
+"""Figures of a log and a dump that differ by less are not worth a sentence."""
+
+
+def space_of(overview: Overview, report: Row) -> Row | None:
+    """Return the memory space of the dump that a report is about.
+
+    A report that names no program is about the one that the compiler refused.
+    """
+    program = report["program"] or refused(overview)
+    named = (report["space_name"] or "").lower()
+    own = [row for row in memory_spaces(overview) if row["program"] == program]
+    if named:
+        return next((r for r in own if r["space_name"].lower() == named), None)
+    return next((row for row in own if row["color"] == MAIN_SPACE), None)
+
+
+def refused(overview: Overview) -> str | None:
+    """Return the program of a dump that the compiler refused, if it is one alone."""
+    rows = overview.answers["headroom"]
+    names = {row["program"] for row in rows if row["is_refused"]}
+    return names.pop() if len(names) == 1 else None
+
+
+def is_one_buffer(report: Row) -> bool:
+    """Return whether a message is about one buffer, larger than the memory."""
+    return bool(
+        report["form"] == "program_memory"
+        and report["capacity_bytes"] is not None
+        and report["buffer_count"] == 1
+        and report["requested_bytes"] == report["needed_bytes"]
+        and report["requested_bytes"] == report["largest_bytes"]
+    )
+
+
+def parts_left_out(report: Row, space: Row) -> list[tuple[str, int]]:
+    """Return the parts of a dump that make up what a report says less.
+
+    Nothing unless they add up, within the two digits that a message prints.
+    """
+    needed, reserved = report["needed_bytes"], space["reserved_bytes"]
+    if needed is None or reserved <= needed:
+        return []
+    parts = [
+        (name, space[column])
+        for column, name in _PARTS
+        if space.get(column) and not report.get(column)
+    ]
+    unit = 1
+    while unit * 1024 <= needed:
+        unit *= 1024
+    gap = reserved - needed
+    for count in range(1, len(parts) + 1):
+        said = parts[:count]
+        if abs(gap - sum(size for _, size in said)) <= unit / 200:
+            return said
+    return []
+
+
+def compared_figures(report: Row, space: Row) -> str | None:
+    """Return how the figures of a log and its dump differ; None where they agree."""
+    needed, reserved = report["needed_bytes"], space["reserved_bytes"]
+    if report["form"] != "program_memory" or needed is None or not reserved:
+        return None
+    if is_one_buffer(report) or abs(reserved - needed) < _SAME_RATIO * reserved:
+        return None
+    said, dumped = plain_bytes(needed), plain_bytes(reserved)
+    if parts := parts_left_out(report, space):
+        names = " and ".join(f"{name} ({plain_bytes(size)})" for name, size in parts)
+        return (
+            f"The message leaves out {names}: with them its {said} are the {dumped}"
+            " that the dump reserves."
+        )
+    return f"The message counts {said}, the dump reserves {dumped}."
