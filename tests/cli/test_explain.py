@@ -114,6 +114,9 @@ def test_a_log_on_the_standard_input(tmp_path: Path) -> None:
         *("s32[8388608,8,4]{2,1,0:T(8,128)}", "slicewise/FloorMod"),
     ]
     assert lines[8] == (
+        "The list is cut: 1 buffer takes 2.00 GiB of the 63.25 GiB of temporaries."
+    )
+    assert lines[9] == (
         "1.94 GiB of the listed 2.00 GiB are padding: choose dimensions that fill the"
         " tile of the layout."
     )

@@ -51,7 +51,7 @@ def test_a_dump_is_explained(
     dump = write_dump(tmp_path / "dump", programs())
     code, text, narration = run(capsys, "explain", dump)
     assert (code, narration) == (0, "")
-    assert "jit_huge, 13.00 TiB reserved in HBM" in text
+    assert "jit_huge, which does not fit HBM: it reserves 13.00 TiB of 95" in text
     assert "jit_evaluate    HBM    200.00 GiB" in text
 
 

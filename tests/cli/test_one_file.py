@@ -155,5 +155,5 @@ def test_stablehlo_is_refused_and_named(tmp_path: Path) -> None:
     shutil.copy(ALONE / "model.mlir", tmp_path)
     done = explain(tmp_path, "model.mlir")
     assert (done.returncode, done.stdout) == (3, "")
-    said = "model.mlir (MLIR, such as StableHLO: a program not compiled yet, without"
-    assert f"only {said} buffers)" in " ".join(done.stderr.split())
+    said = "(MLIR, such as StableHLO: a program not compiled yet, without buffers)"
+    assert f"model.mlir is no XLA dump {said}" in " ".join(done.stderr.split())

@@ -146,7 +146,7 @@ def _rejects(overview: Overview) -> list[Block]:
     rows = [
         (
             f"{row['reject_count']:,}",
-            row["example"].removeprefix(f"{overview.run.name}:"),
+            _place(row["example"], overview.run.name),
             row["message"] or row["code"],
         )
         for row in overview.answers["rejects_summary"]
@@ -154,6 +154,12 @@ def _rejects(overview: Overview) -> list[Block]:
     text = "These places could not be read: all figures below lack them."
     header = ("places", "first", "why")
     return [Paragraph(text), table(header, rows, numeric=(0,))]
+
+
+def _place(example: str, run: str) -> str:
+    """Return a place; of a run that is called after its only file, without the run."""
+    is_twice = example.startswith(f"{run}:{run}:")
+    return example.removeprefix(f"{run}:") if is_twice else example
 
 
 def _programs(spaces: Sequence[Row]) -> list[Block]:

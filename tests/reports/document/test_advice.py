@@ -72,11 +72,16 @@ def test_a_remedy_shows_both_falls_and_its_line() -> None:
     assert advice_blocks(space(50, 100), [LOGITS, BATCH], ROLES, 5) == [
         Paragraph(
             "What to do, and what reserved memory and the live peak fall by;"
-            " savings do not add up:"
+            " savings do not add up; the limit is 100.00 MiB:"
         ),
         Table(
-            ("reserved", "live", "what", "source line", "what to do", "cost"),
-            (("3.00 MiB", "2.00 MiB", "logits", "train.py:43", "Do it.", "none"),),
+            ("reserved", "live", "then", "what", "source line", "what to do", "cost"),
+            (
+                (
+                    *("3.00 MiB", "2.00 MiB", "47.00 MiB, fits"),
+                    *("logits", "train.py:43", "Do it.", "none"),
+                ),
+            ),
             (0, 1),
         ),
         Paragraph("Where memory is short, `hlodb query remedies` lists 1 remedy."),
