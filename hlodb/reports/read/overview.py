@@ -19,7 +19,7 @@ from hlodb.reports.read.facts import Answered, Run, find_run, read_runs
 from hlodb.schema.connection import Connection
 from hlodb.text import space_words
 
-OVERVIEW_SCHEMA = "1.3.0"
+OVERVIEW_SCHEMA = "1.4.0"
 """Version of the JSON form; the first number rises where a reader has to change."""
 
 Row = Mapping[str, Any]

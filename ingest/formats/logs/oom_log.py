@@ -388,7 +388,13 @@ def _begin_numbered(reading: OomReading, match: re.Match[str]) -> bool:
     if not reading.reports:
         reading.headless = reading.begin("program_memory")
         reading.is_titled = True
-    return _begin_buffer(reading, match)
+    begun = _begin_buffer(reading, match)
+    report = reading.reports[-1]
+    places = [0, *(buffer.place for buffer in report.buffers[-2:])]
+    is_apart = report is reading.headless and len(report.buffers) == 1
+    if reading.in_buffer and not is_apart and places[-1] > places[-2] + 1:
+        reading.reject("cut_report", _GAP)
+    return begun
 
 
 def _begin_buffer(reading: OomReading, match: re.Match[str]) -> bool:
@@ -636,6 +642,7 @@ _BUFFER_NOTE = re.compile(
     r"\bkind=(?P<kind>\w{1,40})(?:, ?allocation_index=(?P<index>[0-9]{1,9}))?"
 )
 _CUT = "the report is cut here: what it lists further on is missing"
+_GAP = "numbers of the list are missing before this one"
 _BEHEADED = (
     "the report begins before this line: its sizes, and what it lists before, are"
     " missing"

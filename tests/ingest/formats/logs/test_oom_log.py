@@ -385,6 +385,17 @@ def test_a_list_whose_beginning_is_cut_off() -> None:
     assert (reject.line, reject.code) == (3, "cut_report")
 
 
+@pytest.mark.parametrize("number", ["1.", "2."])
+def test_numbers_that_are_missing_from_a_list(number: str) -> None:
+    """The first one, or one in the middle."""
+    second = TPU.partition("  1. Size:")[2]
+    text = TPU.replace("  1. Size:", f"  {number} Size:") + f"  4. Size:{second}"
+    [reject] = parse_oom_log(text).rejects
+    assert (reject.code, reject.message) == (
+        *("cut_report", "numbers of the list are missing before this one"),
+    )
+
+
 def test_a_numbered_list_of_other_things_is_none() -> None:
     text = "1. Size: 2.00G\n2. Size: 3.00G\n   Shape: round\n" * 3
     assert parse_oom_log(text).reports == []
