@@ -33,7 +33,7 @@ Text = Callable[[], str]
 
 
 def words(text: str) -> set[str]:
-    return {word.rstrip(":") for word in OF_LAYOUT.sub("", text).split()}
+    return {word.rstrip(":,") for word in OF_LAYOUT.sub("", text).split()}
 
 
 def compare_widths(text: Text, monkeypatch: pytest.MonkeyPatch) -> None:

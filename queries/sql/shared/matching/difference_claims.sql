@@ -25,7 +25,8 @@
 -- grain: pair of compilations, memory space, claim
 -- steps: asked_pairs, compiled_pairs, edits, space_differences, split_pairs,
 --   changed_buffers, changed_sides, borrowed_paths, buffer_paths,
---   results_of_outputs, edit_paths, kinds_of_edits, path_origins, line_origins, shares, claims_of_edits
+--   results_of_outputs, edit_paths, kinds_of_edits, path_origins,
+--   line_origins, shares, claims_of_edits
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base module.
 -- param base_places BIGINT[] = NULL from 0: Their places in the run, see
 --   compilations.

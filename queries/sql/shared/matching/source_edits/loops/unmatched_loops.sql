@@ -194,7 +194,7 @@ loops AS MATERIALIZED (
       = regexp_extract_all(o.op_name, 'jit\((\w+)\)', 1)[-1]
   WHERE o.opcode = 'while'
     AND c.role = 'condition'
-    -- The copy that a checkpoint runs again comes and goes with the checkpoint.
+    -- The copy that a checkpoint runs again comes and goes with it.
     AND NOT o.is_recomputed
     AND (o.frame_id IS NULL OR u.frame_id IS NOT NULL)
     AND (
@@ -252,7 +252,7 @@ led_to AS (
   WHERE o.instruction_id <> l.instruction_id
     OR o.is_candidate <> l.is_candidate
 ),
--- One beside that loop is of the same edit; one on the other side is that loop.
+-- One beside that loop is of its edit; one on the other side is that loop.
 explained_loops AS (
   SELECT d.pair, d.is_caller_candidate AS is_candidate,
     d.caller AS instruction_id
