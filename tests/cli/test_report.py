@@ -124,8 +124,7 @@ def test_limits_hold_on_the_first_night(
     [
         (
             0.5,
-            "❌ 1 gate failed: fragmentation of jit_step; 1 with other"
-            " inputs",
+            "❌ 1 gate failed: fragmentation of jit_step; 1 with other inputs",
         ),
         (
             1.0,
