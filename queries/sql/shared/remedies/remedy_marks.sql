@@ -48,7 +48,7 @@
 --   narrow_programs, awaiting_gradients, shaped_arrays, narrowed_arguments,
 --   whole_states, movable_results, undivided_arguments, whole_updates,
 --   batch_arrays, prepared_stacks, gathered_results, real_spectra,
---   chunkable_arrays, replicated_values, marks_of_saved,
+--   chunkable_arrays, divided_programs, replicated_values, marks_of_saved,
 --   marks_alone
 -- param run
 -- param program

@@ -1,7 +1,7 @@
 -- step: Values of which a device keeps its part where an argument is divided
 --   that each device holds whole: the argument, what updates compute of it as
 --   a whole, without gradients also copies of it and parts in a loop, and of a
---   batch what is computed of it.
+--   batch what is computed of it where no other argument is divided.
 -- grain: value, subject
 WITH undivided AS MATERIALIZED (
   SELECT
@@ -65,3 +65,4 @@ JOIN batch_sizes AS b
   ON b.module_id = v.module_id
   AND b.batch = TRY_CAST(v.first_dimension AS BIGINT)
   AND b.batch % u.partitions = 0
+ANTI JOIN divided_programs AS d ON d.module_id = v.module_id
