@@ -164,7 +164,7 @@ WITH marked AS (
     ON s.module_id = v.module_id
     AND s.value_id = v.value_id
   UNION ALL
-  SELECT v.*, s.mark, NULL, NULL, NULL, 0, NULL, NULL
+  SELECT v.*, s.mark, NULL, s.part, s.whole, 0, NULL, NULL
   FROM arrays AS v
   JOIN marks_alone AS s
     ON s.module_id = v.module_id

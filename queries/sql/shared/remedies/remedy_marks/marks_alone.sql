@@ -1,25 +1,27 @@
--- step: Arrays with marks that say all: no subject, no part of the bytes, and
---   no steps of their own.
+-- step: Arrays with marks that say all: no subject and no steps of their own,
+--   and of scores that are saved alone how many of their bytes are freed.
 -- grain: value, mark
-SELECT DISTINCT b.module_id, b.value_id, 'activation' AS mark
+SELECT DISTINCT
+  b.module_id, b.value_id, 'activation' AS mark, CAST(NULL AS BIGINT) AS part,
+  CAST(NULL AS BIGINT) AS whole
 FROM batch_arrays AS b
 UNION ALL
-SELECT s.module_id, s.value_id, s.mark FROM shaped_arrays AS s
+SELECT s.module_id, s.value_id, s.mark, s.part, s.whole FROM shaped_arrays AS s
 UNION ALL
-SELECT r.module_id, r.value_id, 'spectrum' FROM real_spectra AS r
+SELECT r.module_id, r.value_id, 'spectrum', NULL, NULL FROM real_spectra AS r
 UNION ALL
-SELECT c.module_id, c.value_id, 'chunkable' FROM chunkable_arrays AS c
+SELECT c.module_id, c.value_id, 'chunkable', NULL, NULL FROM chunkable_arrays AS c
 UNION ALL
-SELECT g.module_id, g.value_id, 'whole_result' FROM gathered_results AS g
+SELECT g.module_id, g.value_id, 'whole_result', NULL, NULL FROM gathered_results AS g
 UNION ALL
-SELECT v.module_id, v.value_id, 'rounded'
+SELECT v.module_id, v.value_id, 'rounded', NULL, NULL
 FROM arrays AS v
 JOIN program_traits AS t
   ON t.module_id = v.module_id
   AND t.platform IS DISTINCT FROM 'cpu'
   AND NOT t.is_exact
 UNION ALL
-SELECT v.module_id, v.value_id, 'wide'
+SELECT v.module_id, v.value_id, 'wide', NULL, NULL
 FROM arrays AS v
 SEMI JOIN narrow_programs AS n ON n.module_id = v.module_id
 ANTI JOIN argument_sizes AS a
@@ -29,7 +31,7 @@ WHERE v.kind IN ('temp', 'live_out')
   AND v.element_type = 'f32'
   AND v.dimensions LIKE '%,%'
 UNION ALL
-SELECT v.module_id, v.value_id, 'given'
+SELECT v.module_id, v.value_id, 'given', NULL, NULL
 FROM arrays AS v
 LEFT JOIN positional_arrays AS i
   ON i.module_id = v.module_id

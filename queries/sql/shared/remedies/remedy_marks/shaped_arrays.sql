@@ -1,22 +1,32 @@
 -- step: Temporary arrays that their dimensions give away, outside of loops
---   over parts: logits over a vocabulary, scores of every pair of positions in
---   programs with a softmax over such pairs, differences of every pair of
---   points, where each operand is spread over the points of the other, and
---   gradients of every example. What they are compared with is one row of
---   lists per program: few joins, which are planned fast.
+--   over parts: logits over a vocabulary, scores of every pair of positions, as
+--   many as a softmax over such pairs has, and of these what a loop saves of
+--   each layer for the backward pass, differences of every pair of points,
+--   where each operand is spread over the points of the other, and gradients of
+--   every example. What they are compared with is one row of lists per program:
+--   few joins, which are planned fast. part of whole: saved scores go as a
+--   whole; NULL where the rule says how much.
 -- grain: value, mark
 WITH sized AS MATERIALIZED (
   SELECT
     v.module_id, v.value_id, v.name, v.dimensions, v.instruction_id,
-    v.element_type = 'pred' AS is_mask,
+    v.element_type = 'pred' AS is_mask, s.value_id IS NOT NULL AS is_saved,
+    k.value_id IS NOT NULL AS is_stack,
     list_transform(
       string_split(v.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
     ) AS sizes
   FROM arrays AS v
+  LEFT JOIN (SELECT DISTINCT module_id, value_id FROM saved_arrays) AS s
+    ON s.module_id = v.module_id
+    AND s.value_id = v.value_id
+  LEFT JOIN kept_stacks AS k
+    ON k.module_id = v.module_id
+    AND k.value_id = v.value_id
   WHERE v.kind IN ('temp', 'live_out')
     AND v.dimensions LIKE '%,%'
     AND v.element_type IN ('f32', 'bf16', 'f16', 'f64', 'pred')
-    AND v.opcode <> 'parameter'
+    -- Of a loop's own parameters, what it saves alone.
+    AND (v.opcode <> 'parameter' OR k.value_id IS NOT NULL)
 ),
 known AS MATERIALIZED (
   SELECT
@@ -48,18 +58,29 @@ known AS MATERIALIZED (
     SELECT s.module_id, s.dimensions, s.name, FALSE, FALSE, s.sizes
     FROM sized AS s
     WHERE NOT s.is_mask
+      AND NOT s.is_stack
   ) AS k
   GROUP BY k.module_id
 ),
--- Numbers of positions whose pairs are exponentiated, as by a softmax.
+-- How many pairs of positions are exponentiated, as by a softmax, and of how
+-- many positions.
 softmaxes AS MATERIALIZED (
   SELECT
-    i.module_id,
-    list(DISTINCT regexp_extract(i.shape, '(\d+,\d+)\]', 1)) AS last_sizes
-  FROM scheduled_instructions AS i
-  WHERE i.opcode = 'exponential'
-    AND regexp_matches(i.op_name, '/exp$|(?i)softmax')
-  GROUP BY i.module_id
+    e.module_id,
+    list(DISTINCT (list_product(e.sizes), e.sizes[-1])) AS counts
+  FROM (
+    SELECT
+      i.module_id,
+      list_transform(
+        string_split(regexp_extract(i.shape, '\[([\d,]*)', 1), ','),
+        lambda x: TRY_CAST(x AS DOUBLE)
+      ) AS sizes
+    FROM scheduled_instructions AS i
+    WHERE i.opcode = 'exponential'
+      AND regexp_matches(i.op_name, '/exp$|(?i)softmax')
+  ) AS e
+  WHERE e.sizes[-1] = e.sizes[-2]
+  GROUP BY e.module_id
 ),
 subtractions AS MATERIALIZED (
   SELECT
@@ -77,7 +98,7 @@ subtractions AS MATERIALIZED (
 ),
 marked AS (
   SELECT
-    v.module_id, v.value_id,
+    v.module_id, v.value_id, v.is_saved OR v.is_stack AS is_saved,
     (len(v.sizes) = 2 OR (len(v.sizes) = 3 AND v.sizes[3] <= 8))
       AND v.sizes[1] = v.sizes[2]
       AND v.sizes[1] >= 4096
@@ -96,10 +117,11 @@ marked AS (
       WHEN len(v.sizes) >= 3
         AND v.sizes[-1] = v.sizes[-2]
         AND v.sizes[-1] >= 1024
-        AND list_contains(k.products, v.dimensions)
-        AND list_contains(
-          x.last_sizes, v.sizes[-1] || ',' || v.sizes[-1]
-        ) THEN 'scores'
+        AND (v.is_stack OR list_contains(k.products, v.dimensions))
+        AND list_contains(x.counts, (
+          list_product(CASE WHEN v.is_stack THEN v.sizes[2:] ELSE v.sizes END),
+          v.sizes[-1]
+        )) THEN 'scores'
       WHEN len(v.sizes) = 3
         AND regexp_matches(
           v.name, '/(sub|square|integer_pow|pow|abs|mul|div|neg)$'
@@ -137,9 +159,12 @@ marked AS (
     AND c.computation_id = i.computation_id
   LEFT JOIN batch_sizes AS b ON b.module_id = v.module_id
 )
-SELECT module_id, value_id, mark
+SELECT
+  module_id, value_id, mark,
+  CASE WHEN is_saved AND mark = 'scores' THEN 1 END AS part,
+  CASE WHEN is_saved AND mark = 'scores' THEN 1 END AS whole
 FROM marked
 WHERE mark IS NOT NULL
   AND NOT (is_pairs AND mark = 'logits')
 UNION ALL
-SELECT module_id, value_id, 'pairs' FROM marked WHERE is_pairs
+SELECT module_id, value_id, 'pairs', NULL, NULL FROM marked WHERE is_pairs
