@@ -161,17 +161,21 @@ def nothing_pays(space: Row, advice: Advice, roles: Sequence[Row]) -> str:
         size = plain_bytes(SMALL_BYTES)
         return f"Below {size} nothing is advised. {_folded(advice)}"
     held = [row for row in roles if row["role"] in _LASTING]
-    lasting = sum(row["owned_bytes"] for row in held)
+    copied = sum(row["copied_bytes"] for row in held)
+    lasting = sum(row["owned_bytes"] for row in held) - copied
     text = "Nothing that hlodb knows pays"
     if lasting:
         names = [row["role"].replace("_", " ") for row in held]
         text += f": {plain_bytes(lasting)} are {' and '.join(names)}"
+    if lasting and copied:
+        text += f", {plain_bytes(copied)} copies of them"
     return f"{text}. {_folded(advice)}" if advice.folded else f"{text}."
 
 
 def _folded(advice: Advice) -> str:
     number = len(advice.folded)
-    count = f"{number} remed{'y' if number == 1 else 'ies'}"
+    more = "more " if advice.shown else ""
+    count = f"{number} {more}remed{'y' if number == 1 else 'ies'}"
     if all(row["is_last_resort"] for row in advice.folded):
         return f"Where memory is short, `hlodb query remedies` lists {count}."
     return f"`hlodb query remedies` lists {count}."

@@ -25,6 +25,8 @@
 --   prefix copy_of_ for a copy of a parameter; NULL if none did, or without
 --   by_rule.
 -- column owned_bytes BIGINT bytes lower_is_better: Bytes of the live peak.
+-- column copied_bytes BIGINT bytes lower_is_better: Those of them that are
+--   copies of parameters, such as slices in a loop, beside the parameters.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
 -- column value_count BIGINT count neutral: Number of values.
 -- column largest_instruction VARCHAR name neutral: Instruction that owns the
@@ -34,6 +36,10 @@ SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name, g.role,
   CASE WHEN $by_rule THEN g.rule_id END AS rule_id,
   CAST(sum(g.owned_bytes) AS BIGINT) AS owned_bytes,
+  CAST(coalesce(
+    sum(g.owned_bytes) FILTER (WHERE g.rule_id LIKE 'copy\_of\_%' ESCAPE '\'),
+    0
+  ) AS BIGINT) AS copied_bytes,
   sum(g.owned_bytes) / nullif(m.live_peak_bytes, 0) AS peak_ratio,
   count(g.value_id) AS value_count,
   arg_max(i.name, (g.owned_bytes, -g.value_id)) AS largest_instruction,

@@ -98,7 +98,7 @@ def test_new_weights_and_parked_values_are_no_results_to_leave_out(
 def test_dividing_tokens_divides_no_array_of_divided_weights(
     decoders: duckdb.DuckDBPyConnection,
 ) -> None:
-    """Tokens of 64 KiB were divided over all chips: but for half of them nothing fell."""
+    """Tokens of 64 KiB were divided over all chips: half of them alone is saved."""
     reserved, live = fall(decoders, "remat", "tokens")
     assert reserved < 0
     assert live == 32 << 10

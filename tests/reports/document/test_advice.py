@@ -37,9 +37,9 @@ def space(reserved: int, usable: int | None, *, is_refused: bool = False) -> Any
 LOGITS = remedy("logits", is_last_resort=False)
 BATCH = remedy("activations", is_last_resort=True)
 ROLES = [
-    {"role": "weights", "owned_bytes": 5 * MIB},
-    {"role": "activations", "owned_bytes": 4 * MIB},
-    {"role": "optimiser_state", "owned_bytes": 7 * MIB},
+    {"role": "weights", "owned_bytes": 5 * MIB, "copied_bytes": 0},
+    {"role": "activations", "owned_bytes": 4 * MIB, "copied_bytes": 0},
+    {"role": "optimiser_state", "owned_bytes": 7 * MIB, "copied_bytes": 0},
 ]
 
 
@@ -84,7 +84,7 @@ def test_a_remedy_shows_both_falls_and_its_line() -> None:
             ),
             (0, 1),
         ),
-        Paragraph("Where memory is short, `hlodb query remedies` lists 1 remedy."),
+        Paragraph("Where memory is short, `hlodb query remedies` lists 1 more remedy."),
     ]
 
 
@@ -93,6 +93,14 @@ def test_a_well_tuned_program_is_told_what_holds_its_memory() -> None:
     assert said == Paragraph(
         "Nothing that hlodb knows pays: 12.00 MiB are weights and optimiser state."
         " Where memory is short, `hlodb query remedies` lists 1 remedy."
+    )
+
+
+def test_slices_of_weights_are_no_weights() -> None:
+    copied = [{**ROLES[0], "copied_bytes": 2 * MIB}, ROLES[1]]
+    (said,) = advice_blocks(space(50, 100), [], copied, 5)
+    assert said == Paragraph(
+        "Nothing that hlodb knows pays: 3.00 MiB are weights, 2.00 MiB copies of them."
     )
 
 
