@@ -47,7 +47,11 @@ def test_every_promise_is_kept() -> None:
         ("remedies/clipped", "apart", {"clip_apart"}),
         ("remedies/train", "remat", {"checkpoint_loop", "drop_output"}),
         ("remedies/train", "half_moment", {"halve_moment"}),
-        ("remedies/decode", "base", {"donate", "halve_activation", "recompute"}),
+        (
+            "remedies/decode",
+            "base",
+            {"donate", "halve_activation", "halve_softmax", "recompute"},
+        ),
         ("remedies/mesh", "base", {"shard", "donate", "halve_cache"}),
         ("remedies/narrow", "filled", {"fill_tile"}),
         ("remedies/masked", "inside", {"compute_mask"}),

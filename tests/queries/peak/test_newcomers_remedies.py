@@ -67,14 +67,14 @@ def fall(
 
 RULES = {
     "whole": [
-        "checkpoint_loop", "chunk_attention", "halve_activation", "halve_activation",
-        "donate", "halve_activation",
+        "checkpoint_loop", "chunk_attention", "halve_softmax", "halve_activation",
+        "donate", "halve_softmax",
     ],
-    "remat": ["chunk_attention", "halve_activation", "donate", "shard"],
-    "tokens": ["chunk_attention", "halve_activation", "donate", "shard"],
+    "remat": ["chunk_attention", "halve_softmax", "donate", "shard"],
+    "tokens": ["chunk_attention", "halve_softmax", "donate", "shard"],
     "fused": ["checkpoint_loop", "halve_activation", "donate", "chunk_loss"],
     "short": [
-        "checkpoint_loop", "chunk_attention", "halve_activation", "halve_activation",
+        "checkpoint_loop", "chunk_attention", "halve_softmax", "halve_activation",
         "chunk_loss",
     ],
 }  # fmt: skip
@@ -120,6 +120,17 @@ def test_scores_that_a_scan_saves_belong_to_chunked_attention(
     [short] = promises(decoders, "short", "chunk_attention").values()
     assert short == (9 * GIB, 9_504 * MIB)
     assert promises(decoders, "fused", "chunk_attention") == {}
+
+
+@pytest.mark.slow
+def test_inputs_of_norms_are_no_softmax(decoders: duckdb.DuckDBPyConnection) -> None:
+    """f32[24,16,2048,1024] are inputs of RMSNorm, saved by the scan."""
+    for rule, shapes in {
+        "halve_activation": ["f32[24,16,2048,1024]"],
+        "halve_softmax": ["f32[24,16,8,2048,2048]", "f32[16,8,2048,2048]"],
+    }.items():
+        found = [subject.split()[-1] for subject in promises(decoders, "whole", rule)]
+        assert found == shapes
 
 
 @pytest.mark.slow

@@ -14,23 +14,24 @@
 --   their longest time without an access, where there is another memory. kept:
 --   of saved_values, the arrays that a loop fills with a part for each
 --   iteration, but as many bytes as the loop's own state of the same
---   dimensions has. activation: temporary arrays of programs that
---   replace arguments and have a batch and a backward pass, with other
---   dimensions than any argument but the inputs, and these, without
---   gathered_values. wide: 32-bit arrays that are not like an argument, in
---   programs whose large arrays are mostly of 16 bits. given: constants, and
---   temporary arrays computed from positions alone, but for those that a
---   reduce-window reads: XLA adds them to the gradient of max pooling.
---   reported: results that replace no argument, in programs that replace some
---   or have several results, from the last use on, and what loops collect as
---   results but new weights and state, and what only they need of other
---   values. history: arrays that a loop fills and of which only a small part is
---   read afterwards. logits, scores, differences, examples: temporary arrays
---   that their dimensions give away. prepared: what is widened or gathered
---   before a loop that reads a part of it in each iteration, and is larger.
---   spectrum: complex arrays of real numbers for a Fourier transform.
---   chunkable: temporary arrays of vmap with a part for each example.
---   whole_result: results that are gathered to be returned. narrowed: 32-bit arguments that
+--   dimensions has. activation: temporary arrays of programs that replace
+--   arguments and have a batch and a backward pass, with other dimensions than
+--   any argument but the inputs, and these, without gathered_values. wide:
+--   32-bit arrays that are not like an argument, in programs whose large
+--   arrays are mostly of 16 bits, and of these wide_softmax: logits, scores,
+--   and what a softmax computes. given: constants, and temporary arrays
+--   computed from positions alone, but for those that a reduce-window reads:
+--   XLA adds them to the gradient of max pooling. reported: results that
+--   replace no argument, in programs that replace some or have several
+--   results, from the last use on, and what loops collect as results but new
+--   weights and state, and what only they need of other values. history:
+--   arrays that a loop fills and of which only a small part is read
+--   afterwards. logits, scores, differences, examples: temporary arrays that
+--   their dimensions give away. prepared: what is widened or gathered before a
+--   loop that reads a part of it in each iteration, and is larger. spectrum:
+--   complex arrays of real numbers for a Fourier transform. chunkable:
+--   temporary arrays of vmap with a part for each example. whole_result:
+--   results that are gathered to be returned. narrowed: 32-bit arguments that
 --   are only read to make 16 bits of them. rounded: arrays of programs that
 --   are not compiled for a CPU, without operations that need more digits, such
 --   as a Cholesky factor. gathered: gathered_values, from their second step to
@@ -45,11 +46,11 @@
 --   saved_arrays, loop_arrays, loop_stacks, histories, scheduled_instructions,
 --   program_traits, returned_arrays, new_states, result_arrays, read_steps,
 --   result_sources, positional_arrays, windowed_arrays, kept_stacks,
---   narrow_programs, awaiting_gradients, shaped_arrays, narrowed_arguments,
---   whole_states, movable_results, undivided_arguments, whole_updates,
---   batch_arrays, prepared_stacks, gathered_results, real_spectra,
---   chunkable_arrays, divided_programs, replicated_values, marks_of_saved,
---   marks_alone
+--   narrow_programs, awaiting_gradients, shaped_arrays, softmax_dimensions,
+--   narrowed_arguments, whole_states, movable_results, undivided_arguments,
+--   whole_updates, batch_arrays, prepared_stacks, gathered_results,
+--   real_spectra, chunkable_arrays, divided_programs, replicated_values,
+--   marks_of_saved, marks_alone
 -- param run
 -- param program
 -- column module_id

@@ -10,9 +10,11 @@ SELECT s.module_id, s.value_id, s.mark, s.part, s.whole FROM shaped_arrays AS s
 UNION ALL
 SELECT r.module_id, r.value_id, 'spectrum', NULL, NULL FROM real_spectra AS r
 UNION ALL
-SELECT c.module_id, c.value_id, 'chunkable', NULL, NULL FROM chunkable_arrays AS c
+SELECT c.module_id, c.value_id, 'chunkable', NULL, NULL
+FROM chunkable_arrays AS c
 UNION ALL
-SELECT g.module_id, g.value_id, 'whole_result', NULL, NULL FROM gathered_results AS g
+SELECT g.module_id, g.value_id, 'whole_result', NULL, NULL
+FROM gathered_results AS g
 UNION ALL
 SELECT v.module_id, v.value_id, 'rounded', NULL, NULL
 FROM arrays AS v
@@ -21,8 +23,13 @@ JOIN program_traits AS t
   AND t.platform IS DISTINCT FROM 'cpu'
   AND NOT t.is_exact
 UNION ALL
-SELECT v.module_id, v.value_id, 'wide', NULL, NULL
+SELECT
+  v.module_id, v.value_id,
+  CASE WHEN x.module_id IS NULL THEN 'wide' ELSE 'wide_softmax' END, NULL, NULL
 FROM arrays AS v
+LEFT JOIN softmax_dimensions AS x
+  ON x.module_id = v.module_id
+  AND x.dimensions = v.dimensions
 SEMI JOIN narrow_programs AS n ON n.module_id = v.module_id
 ANTI JOIN argument_sizes AS a
   ON a.module_id = v.module_id

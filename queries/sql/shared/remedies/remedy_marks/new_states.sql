@@ -1,8 +1,8 @@
--- step: Dimensions of results that are new weights and state: those of the old
---   ones, or of parts or multiples of them in programs for several devices.
---   is_kept: in a program with a backward pass, or of an argument that is named
---   like weights, state or a cache; what a loop collects of other arguments,
---   such as images, may be a result that nobody reads.
+-- step: Dimensions of results that are new weights and state: those of the
+--   old ones, or of parts or multiples of them in programs for several
+--   devices. is_kept: in a program with a backward pass, or of an argument
+--   that is named like weights, state or a cache; what a loop collects of
+--   other arguments, such as images, may be a result that nobody reads.
 -- grain: module content, dimensions
 WITH states AS MATERIALIZED (
   SELECT
