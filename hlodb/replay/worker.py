@@ -549,13 +549,29 @@ def _narrow_parameters(ir: Any, module: Any, numbers: list[int], name: str) -> s
         again = _converted(ir, argument, wide, place)
         argument.replace_all_uses_except(again.result, again)
         if (result := partners.get(number)) is not None:
-            value = end.operands[result]
-            narrow = _converted(ir, value, element, ir.InsertionPoint(end))
-            end.operands[result] = narrow.result
+            _narrow_result(ir, end, result, element)
             results.append(result)
     _renew_function_type(ir, main.operation)
     said = f"narrowed to {name}: {_listed('parameter', numbers)}"
     return f"{said}, {_listed('result', results)}" if results else said
+
+
+def _narrow_result(ir: Any, end: Any, place: int, element: Any) -> None:
+    """Return a result in a narrower type; all that read it read it from there.
+
+    Otherwise XLA may keep the wide array for them, beside the narrow one.
+    """
+    value = end.operands[place]
+    wide = value.type.element_type
+    made = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation
+    after = ir.InsertionPoint(end)
+    narrow = _converted(ir, value, element, after)
+    if not isinstance(made, ir.Block):
+        narrow.move_after(made)
+        again = _converted(ir, narrow.result, wide, after)
+        again.move_after(narrow)
+        value.replace_all_uses_except(again.result, narrow)
+    end.operands[place] = narrow.result
 
 
 def _bits(ir: Any, element: Any) -> int:

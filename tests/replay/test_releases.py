@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import shutil
+import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from hlodb.replay.compile import DEFAULT_BOUNDS, Edit
 from hlodb.replay.interpreters import Interpreter
 from hlodb.replay.recover import recover
 from hlodb.replay.replays import Recovered, planned, replay_run
+from tests.conftest import DATA
 from tests.replay.compilers import SOURCES, VARIABLE, compilers, dump_of
 
 pytestmark = pytest.mark.replay
@@ -163,3 +165,23 @@ def test_a_flag_of_the_dump_that_is_unknown_is_left_out_and_said(
     [row] = replays(dump, tmp_path / "out", [one], Edit())["unchanged"]
     assert row["status"] == "exact"
     assert row["note"] == "this compiler has no flag xla_of_nobody"
+
+
+def test_a_narrow_moment_saves_what_the_edited_source_saved(
+    found: list[Interpreter], tmp_path: Path
+) -> None:
+    """Of a speech recogniser, the first moments kept in bf16, as a user wrote it.
+
+    The update reads the moment that is returned, so that no wide one is kept for it.
+    """
+    makers = [one for one in found if one.versions["jaxlib"] == "0.10.2"]
+    if not makers:
+        pytest.skip("no interpreter is the one that made the dump")
+    with tarfile.open(DATA / "newcomers" / "speech.tar.xz") as archive:
+        archive.extractall(tmp_path)
+    edit = Edit(narrow=((tuple(range(11)), "bf16"),))
+    dump = tmp_path / "speech" / "night2"
+    rows = replays(dump, tmp_path / "out", makers, edit)
+    [edited] = [r for r in rows["edited"] if r["program"] == "jit_train_step"]
+    assert edited["reserved_bytes"] == 936_918_552
+    assert edited["reserved_change_bytes"] == -36_714_048
