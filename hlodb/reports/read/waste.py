@@ -20,8 +20,8 @@ from hlodb.text import counted, plain_bytes
 class Waste:
     """Memory the candidate holds for nothing, and what the total would fall by.
 
-    A `donation` that needs no copy lowers the live peak, `fragmentation` and `padding`
-    the total. `replicated` parameters, of at least the floor, are in fewer parts than
+    A `donation` of all arguments that can be, `fragmentation` and `padding` lower the
+    total. `replicated` parameters, of at least the floor, are in fewer parts than
     there are partitions; what is `idle` of a memory space could hold some of
     the default one. Places overlap: they are no sum.
     """
@@ -63,7 +63,7 @@ def read_waste(
     giants = answer("replicated_tensors", min_bytes=MEBIBYTE, top=_EVERY)
     found = [
         *_of_programs(held),
-        *_donations(answer("missed_donation_value"), spaces),
+        *_donations(answer("donation_savings"), spaces),
         *_replicated(giants),
         *_idle(answer("idle_spaces_at_peak"), spaces),
     ]
@@ -85,19 +85,18 @@ def _of_programs(programs: Iterable[ProgramRow]) -> Iterator[Waste]:
 
 
 def _donations(rows: Iterable[Row], spaces: Mapping[int, str]) -> Iterator[Waste]:
-    """Yield the savings of donating each parameter; the rest needs a copy first."""
+    """Yield what donating all arguments of a program saves, as the remedy says."""
     for row in rows:
-        if row["is_possible"]:
-            index = row["parameter_index"].replace("{}", "")
-            yield Waste(
-                "donation",
-                row["program"],
-                row["color"],
-                spaces.get(row["color"]),
-                row["output_bytes"],
-                row["saved_at_peak_bytes"],
-                f"HLO parameter {row['parameter_number']}{index}: donate its argument",
-            )
+        saved = row["saved_reserved_bytes"]
+        yield Waste(
+            "donation",
+            row["program"],
+            row["color"],
+            spaces.get(row["color"]),
+            saved,
+            saved,
+            f"donate {row['arguments']}",
+        )
 
 
 def _replicated(rows: Iterable[Row]) -> Iterator[Waste]:

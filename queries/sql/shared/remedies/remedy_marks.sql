@@ -5,8 +5,7 @@
 --   the peak may fall; set_leverage says how far. array: every array.
 --   argument: in the memory of an argument, or a result that an argument is
 --   replaced by. cache: the same, and temporary arrays of its dimensions, with
---   or without the first one. moved: results that an argument's memory could
---   take (missed_donations), from its last use on. replicated: arguments of
+--   or without the first one. moved: moved_results. replicated: arguments of
 --   replicated_tensors, and optimiser state that each device holds whole.
 --   padded: arrays of two dimensions or more that are larger than their data.
 --   saved: saved_values outside of loops, but for a CPU, for which XLA undoes
@@ -42,15 +41,14 @@
 --   on.
 -- grain: module content, value, mark, subject
 -- steps: described_values, arrays, missed_pairs, arguments, argument_places,
---   donated_names, updating_programs, argument_sizes, batch_sizes,
---   saved_arrays, loop_arrays, loop_stacks, histories, scheduled_instructions,
---   program_traits, returned_arrays, new_states, result_arrays, read_steps,
---   result_sources, positional_arrays, windowed_arrays, kept_stacks,
---   narrow_programs, awaiting_gradients, shaped_arrays, softmax_dimensions,
---   narrowed_arguments, whole_states, movable_results, undivided_arguments,
---   whole_updates, batch_arrays, prepared_stacks, gathered_results,
---   real_spectra, chunkable_arrays, divided_programs, replicated_values,
---   marks_of_saved, marks_alone
+--   updating_programs, argument_sizes, batch_sizes, saved_arrays, loop_arrays,
+--   loop_stacks, histories, scheduled_instructions, program_traits,
+--   returned_arrays, new_states, result_arrays, read_steps, result_sources,
+--   positional_arrays, windowed_arrays, kept_stacks, narrow_programs,
+--   awaiting_gradients, shaped_arrays, softmax_dimensions, narrowed_arguments,
+--   whole_states, undivided_arguments, whole_updates, batch_arrays,
+--   prepared_stacks, gathered_results, real_spectra, chunkable_arrays,
+--   divided_programs, replicated_values, marks_of_saved, marks_alone
 -- param run
 -- param program
 -- column module_id
@@ -107,16 +105,12 @@ WITH marked AS (
     )
   GROUP BY ALL
   UNION ALL
-  SELECT
-    v.*, 'moved', n.arguments, 1, 1, 1, NULL, NULL
+  SELECT v.*, 'moved', n.arguments, 1, 1, 1, NULL, NULL
   FROM described_values AS v
-  JOIN movable_results AS p
-    ON p.module_id = v.module_id
-    AND p.output_id = v.allocation_id
-  JOIN donated_names AS n
+  JOIN moved_results() AS n
     ON n.module_id = v.module_id
-    AND n.space_color = v.color
-  WHERE v.start_step >= coalesce(p.last_use_step, 0)
+    AND n.value_id = v.value_id
+    AND n.color = v.color
   UNION ALL
   SELECT
     v.*, 'replicated', r.subject, r.part, r.whole, 0, NULL, NULL

@@ -1,0 +1,82 @@
+-- title: Results that the memory of arguments could take
+-- question: Which values would lie in the memory of an argument if all that
+--   can be were donated?
+-- definition: Values of the results of missed_donations, from the last use of
+--   the argument on, or from the beginning where a loop makes the result.
+-- grain: module content, value
+-- param run
+-- param program
+-- column module_id
+-- column color
+-- column value_id
+-- column size_bytes
+-- column arguments VARCHAR text neutral: Arguments to donate in this memory
+--   space: three of them, and how many more.
+WITH pairs AS MATERIALIZED (
+  SELECT d.*, d.color AS space_color, u.last_use_step
+  FROM missed_donations() AS d
+  LEFT JOIN argument_last_uses() AS u
+    ON u.module_id = d.module_id
+    AND u.allocation_id = d.parameter_id
+),
+described AS MATERIALIZED (
+  SELECT
+    v.module_id, v.color AS space_color, v.allocation_id, v.value_id,
+    v.opcode, v.size_bytes, v.start_step
+  FROM remedy_values() AS v
+),
+-- A result is free from the last use of its argument on.
+movable AS (
+  SELECT
+    p.module_id, p.output_id,
+    CASE WHEN bool_or(v.opcode = 'while') THEN 0
+      ELSE min(p.last_use_step) END AS last_use_step
+  FROM pairs AS p
+  JOIN result_places() AS r
+    ON r.module_id = p.module_id
+    AND r.output_index = p.output_index
+  JOIN described AS v
+    ON v.module_id = r.module_id
+    AND v.allocation_id = r.allocation_id
+    AND v.value_id = r.value_id
+  GROUP BY p.module_id, p.output_id
+),
+named AS (
+  SELECT DISTINCT
+    p.module_id, p.space_color, p.parameter_number,
+    coalesce(n.op_name, 'parameter ' || p.parameter_number || CASE
+      WHEN p.parameter_index = '{}' THEN '' ELSE p.parameter_index END
+    ) AS argument
+  FROM pairs AS p
+  LEFT JOIN entry_parameters() AS n
+    ON n.module_id = p.module_id
+    AND n.parameter_number = p.parameter_number
+),
+ordered AS (
+  SELECT
+    n.*,
+    row_number() OVER (
+      PARTITION BY n.module_id, n.space_color ORDER BY n.parameter_number
+    ) AS argument_place
+  FROM named AS n
+),
+listed AS (
+  SELECT
+    o.module_id, o.space_color,
+    string_agg(o.argument, ', ' ORDER BY o.parameter_number)
+      FILTER (WHERE o.argument_place <= 3)
+    || CASE WHEN count(*) > 3 THEN ' and ' || (count(*) - 3) || ' more'
+      ELSE '' END AS arguments
+  FROM ordered AS o
+  GROUP BY o.module_id, o.space_color
+)
+SELECT
+  v.module_id, v.space_color AS color, v.value_id, v.size_bytes, n.arguments
+FROM described AS v
+JOIN movable AS p
+  ON p.module_id = v.module_id
+  AND p.output_id = v.allocation_id
+JOIN listed AS n
+  ON n.module_id = v.module_id
+  AND n.space_color = v.space_color
+WHERE v.start_step >= coalesce(p.last_use_step, 0)
