@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hlodb.queries.run import run_query
+from hlodb.queries.run import Value, run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.read.compared_runs import Request
@@ -33,7 +33,7 @@ def places(path: Path, run: str, kind: str) -> list[Place]:
 def test_donations_are_those_of_the_remedy(demo_warehouse: Path, run: str) -> None:
     """Of all arguments that can be donated, by name, and what is reserved for them."""
     with connect(demo_warehouse) as connection:
-        asked = {"run": run, "color": 0, "top": None}
+        asked: dict[str, Value] = {"run": run, "color": 0, "top": None}
         remedies = run_query(connection, "remedies", asked).dicts()
     assert sorted(places(demo_warehouse, run, "donation")) == sorted(
         (

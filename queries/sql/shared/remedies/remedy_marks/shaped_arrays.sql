@@ -114,7 +114,8 @@ marked AS (
         )
         AND v.sizes[1] = b.batch THEN 'examples'
       WHEN list_contains(coalesce(k.weights, []), list_sort(v.sizes)) THEN NULL
-      WHEN len(v.sizes) >= 3
+      -- A matrix of each iteration alone is of an optimal transport, too.
+      WHEN len(v.sizes) >= CASE WHEN v.is_stack THEN 4 ELSE 3 END
         AND v.sizes[-1] = v.sizes[-2]
         AND v.sizes[-1] >= 1024
         AND (v.is_stack OR list_contains(k.products, v.dimensions))
