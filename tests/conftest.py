@@ -121,9 +121,12 @@ def empty_warehouses(room_of_all: Path) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _unwrapped_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def _unwrapped_text() -> Iterator[None]:
     """Leave text as wide as it is, so that sentences are found in it."""
-    monkeypatch.setenv("COLUMNS", str(UNWRAPPED))
+    # A test's own patches must be gone before the other fixtures end.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", str(UNWRAPPED))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -136,6 +136,7 @@ WITHOUT_ROWS = frozenset(
         "memory_analysis_diff",
         *("collective_parity", "compile_time_by_pass", "dangling_ids"),
         *("claims", "difference_claims", "environment_changes"),
+        "donation_savings",
         *("input_changes", "lesser_branches"),
         *("opcode_changes", "opcode_mixes"),
         "source_edits",

@@ -40,7 +40,8 @@ def test_a_dump_is_explained_and_nothing_is_kept(tmp_path: Path) -> None:
     done = explain(tmp_path, str(EXPLAINED), "--top", "3")
     assert (done.returncode, done.stderr) == (0, "")
     printed = done.stdout.replace(str(EXPLAINED), EXPLAINED.name)
-    assert printed == EXPLANATION.read_text()
+    # Wrapped otherwise: tests of widths look at that.
+    assert printed.split() == EXPLANATION.read_text().split()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -108,11 +108,11 @@ def test_advice_says_whether_the_program_fits_then(training: Path) -> None:
     cells = [tuple(cell.strip() for cell in row.split("|")[1:4]) for row in rows]
     assert cells[:2] == [
         ("126.06 GiB", "126.06 GiB", "14.68 GiB, fits"),
-        ("24.00 GiB", "24.00 GiB", "116.74 GiB, too much"),
+        ("73.70 GiB", "74.18 GiB", "67.05 GiB, too much"),
     ]
     page = explain(training, "dump", "--format", "html").stdout
     assert "; then 14.68 GiB of 15.75 GiB: fits" in page
-    assert "; then 116.74 GiB of 15.75 GiB: too much" in page
+    assert "; then 67.05 GiB of 15.75 GiB: too much" in page
 
 
 def test_the_middle_of_a_message_is_read(training: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
@@ -72,14 +73,36 @@ def changed_texts(draw: st.DrawFn) -> str:
 def everything(text: str, cache: BlockCache[Any]) -> list[Any]:
     """Return all that was read, and the fields that records are compared without."""
     parsed = parse_hlo(text, cache)
-    modules = [[getattr(m, f.name) for f in fields(m)] for m in parsed.modules]
+    modules = [
+        {
+            **{f.name: as_list(getattr(m, f.name)) for f in fields(m)},
+            "instructions": with_roots(m),
+        }
+        for m in parsed.modules
+    ]
     return [modules, parsed.rejects, parsed.unclaimed, parsed.lines_total]
+
+
+def as_list(value: Any) -> Any:
+    """Return a sequence as a list: the grammar gives others than the lines."""
+    return list(value) if isinstance(value, (tuple, array)) else value
+
+
+def with_roots(module: Any) -> list[Instruction]:
+    """Return the instructions as tables have them: without ROOT, the last is one."""
+    found = list(module.instructions)
+    for computation in module.computations:
+        body = found[computation.start : computation.stop]
+        if body and not any(each.is_root for each in body):
+            found[computation.stop - 1] = body[-1]._replace(is_root=True)
+    return found
 
 
 @given(changed_texts())
 @example(TEXT)
 @example(TEXT.replace("\n", "\r\n"))
 @example(TEXT.replace("\n\n", "\n\n\n"))
+@example(TEXT.replace("}\n", "} // %m = f32[2]{0} negate(%p#0)\n", 1))
 def test_what_is_read_ahead_is_what_the_lines_say(text: str) -> None:
     assert everything(text, InstructionCache()) == everything(text, LineByLine())
 
