@@ -85,7 +85,8 @@ class Call:
         """End the call: what it does is interrupted until it has ended."""
         self.is_cancelled = self.is_cancelled or is_cancelled
         self.reason = self.reason or reason
-        threading.Thread(target=self._interrupt, daemon=True).start()
+        # No daemon: one that comes back from DuckDB while Python ends aborts it.
+        threading.Thread(target=self._interrupt).start()
 
     def check(self) -> None:
         """Raise Stopped where the call was stopped."""

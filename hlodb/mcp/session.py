@@ -60,7 +60,6 @@ class Session:
         call.check()
         late = f"this took longer than {seconds:g} seconds: ask for less"
         timer = threading.Timer(seconds, call.stop, [late])
-        timer.daemon = True
         try:
             with reading(self.db) as connection:
                 with suppress(InvalidInputException):  # Set by a call beside this one.
