@@ -21,7 +21,8 @@ from hlodb.commands.report_text import (
     show_page,
     write_report,
 )
-from hlodb.printed_commands import named_db
+from hlodb.errors import UsageError
+from hlodb.printed_commands import named_db, shell_line, url_of
 from hlodb.reports.build import build_diff
 from hlodb.reports.config.reading import read_settings
 from hlodb.reports.render.forms import FORMATS, shown_by
@@ -80,6 +81,7 @@ def command(
     if is_opened:
         form, output = "html", output or new_page("diff")
     settings = replace(read_settings(None), limit_bytes=limit)
+    _refuse_dumps(db, base, candidate)
     with open_for_reading(db) as connection:
         report = build_diff(
             connection,
@@ -94,3 +96,14 @@ def command(
     if is_opened and output is not None:
         show_page(output)
     return report.exit_code
+
+
+def _refuse_dumps(db: Path, *sides: str) -> None:
+    """Raise UsageError where dumps are named, and no warehouse holds them yet."""
+    if url_of(db) or db.exists() or not all(Path(side).exists() for side in sides):
+        return
+    ingest = shell_line(["hlodb", "ingest", *sides])
+    raise UsageError(
+        f"{' and '.join(sides)} are no runs of a warehouse: `{ingest}` makes them such,"
+        " and lists their names for `hlodb diff`"
+    )

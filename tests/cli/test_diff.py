@@ -137,3 +137,17 @@ def test_commands_that_are_told_can_be_typed(
         f"hlodb {named}diff -- -x:jit_step '--a night:jit_step'"
     ]
     assert [main(shlex.split(command)[1:]) for command in commands] == 6 * [0]
+
+
+def test_dumps_have_to_be_ingested_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("before", "after"):
+        (tmp_path / name).mkdir()
+    assert main(["diff", "before", "after", "--db", "w.duckdb"]) == 2
+    assert capsys.readouterr().err == (
+        "hlodb: before and after are no runs of a warehouse: `hlodb --db w.duckdb"
+        " ingest before after` makes them such, and lists their names for `hlodb --db"
+        " w.duckdb diff`\n"
+    )

@@ -9,18 +9,15 @@ the positions (`short`).
 
 from __future__ import annotations
 
-import tarfile
 from collections.abc import Iterator
 from typing import Any
 
 import duckdb
 import pytest
 
-from hlodb.ingest.load.run_records import RunRequest
-from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect
-from tests.conftest import DATA
+from tests.newcomers import ingested
 
 MIB, GIB = 2**20, 2**30
 
@@ -29,12 +26,7 @@ MIB, GIB = 2**20, 2**30
 def decoders(
     tmp_path_factory: pytest.TempPathFactory, queries_installed: None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    folder = tmp_path_factory.mktemp("decoders")
-    with tarfile.open(DATA / "newcomers" / "decoder.tar.xz") as archive:
-        archive.extractall(folder)
-    warehouse = folder / "decoders.duckdb"
-    for dump in sorted((folder / "decoder").iterdir()):
-        ingest([str(dump)], warehouse, request=RunRequest(name=dump.name), jobs=1)
+    warehouse = ingested("decoder", tmp_path_factory.mktemp("decoder"))
     with connect(warehouse) as connection:
         yield connection
 

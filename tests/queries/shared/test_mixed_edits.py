@@ -5,17 +5,14 @@ true of them was compiled: the base with one of the edits of night5 alone, the o
 needs 78.00 MiB more, and night5 as a whole 36.00 MiB.
 """
 
-import tarfile
 from collections.abc import Iterator
 
 import duckdb
 import pytest
 
-from hlodb.ingest.load.run_records import RunRequest
-from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect
-from tests.conftest import DATA
+from tests.newcomers import ingested
 
 MIB = 2**20
 LOOP = "model.py:93 experts: new loop of 4 steps in experts"
@@ -30,12 +27,7 @@ OUTPUTS = (
 def nights(
     tmp_path_factory: pytest.TempPathFactory, queries_installed: None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    folder = tmp_path_factory.mktemp("nights")
-    with tarfile.open(DATA / "newcomers" / "speech.tar.xz") as archive:
-        archive.extractall(folder)
-    warehouse = folder / "nights.duckdb"
-    for night in sorted((folder / "speech").iterdir()):
-        ingest([str(night)], warehouse, request=RunRequest(name=night.name), jobs=1)
+    warehouse = ingested("speech", tmp_path_factory.mktemp("speech"))
     with connect(warehouse) as connection:
         yield connection
 

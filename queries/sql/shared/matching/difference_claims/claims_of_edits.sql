@@ -99,7 +99,9 @@ SELECT
   CASE
     WHEN j.direction = 0 THEN FALSE
     WHEN j.has_share THEN j.own_bytes * j.direction < 0
-    WHEN j.is_source_alone AND j.joint_bytes * j.direction < 0 THEN TRUE
+    WHEN j.has_rows THEN FALSE
+    WHEN j.effect = 0 AND j.is_source_alone
+      THEN j.joint_bytes * j.direction < 0
     ELSE j.effect * j.direction < 0
   END AS is_against,
   CASE

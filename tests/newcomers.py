@@ -1,0 +1,20 @@
+"""Dumps of newcomers' trials, tests/data/newcomers, as warehouses."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
+from tests.conftest import DATA
+
+
+def ingested(name: str, folder: Path) -> Path:
+    """Return a warehouse with a run for each dump of an archive."""
+    with tarfile.open(DATA / "newcomers" / f"{name}.tar.xz") as archive:
+        archive.extractall(folder)
+    warehouse = folder / f"{name}.duckdb"
+    for dump in sorted((folder / name).iterdir()):
+        ingest([str(dump)], warehouse, request=RunRequest(name=dump.name), jobs=1)
+    return warehouse
