@@ -118,7 +118,7 @@ def run_out_of_room(trial: Trial, share: float) -> list[str] | None:
             filler.unlink()
             return wrong + _look(trial, db, trial.began_with)
         finally:
-            subprocess.run(["umount", disk], check=True)
+            subprocess.run(["umount", "--lazy", disk], check=True)
 
 
 def without_permission(trial: Trial, moment: int) -> list[str]:
