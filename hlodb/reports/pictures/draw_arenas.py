@@ -1,8 +1,10 @@
-"""Draw where values lie in an arena over the schedule, base above candidate.
+"""Draw where values lie in memory over the schedule, base above candidate.
 
-Across are the steps, upward the bytes of the arena, alike in both maps: what is empty
-is memory that packing loses. What only one side has is hatched; what was resized is of
-full colour, and of a pale one what lives at the peak of one side only.
+Across are the steps, upward the bytes, alike in both maps: the arena with its values,
+where what is empty is memory that packing loses, and above it results, arguments and
+constants, so that the height is all that the program reserves. What only one side has
+is hatched; what was resized is of full colour, and of a pale one what lives at the peak
+of one side only.
 
 Words and tables say the same.
 """
@@ -36,27 +38,41 @@ from hlodb.reports.read.drawn.arenas import (
     STATUSES,
     Arena,
     ArenaMap,
+    Beside,
     MappedValue,
     Owner,
     PlacedValue,
     ValueFacts,
 )
-from hlodb.text import counted, plain_bytes
+from hlodb.text import counted, few, plain_bytes
 
 MOST_ROWS = 100
 _LONGEST_NAME = 80
 
+_KINDS = {
+    "temp": "other arenas",
+    "live_out": "results",
+    "parameter": "arguments",
+    "constant": "constants",
+    "thread_local": "memory of threads",
+}
+"""Words for kinds of allocations, in the order in which they lie above the arena."""
+
+_MOST_KINDS = 3
+"""As many as a line has room for."""
+
 
 def sentence(arenas: ArenaMap, who: str) -> str:
-    """Return a sentence on how full the arenas of a finding are, and their news."""
-    alone = "program" if arenas.is_alone else "candidate"
-    both = (("base", arenas.base), (alone, arenas.candidate))
-    free = "; ".join(_state(name, arena) for name, arena in both if arena is not None)
-    parts = (
-        f"{who}: when most temporary memory is live, {free}.",
-        _changes(arenas),
-        _left_out(arenas),
-    )
+    """Return a sentence on how full the arenas of a finding are."""
+    alone = "" if arenas.is_alone else "candidate "
+    both = (("base ", arenas.base), (alone, arenas.candidate))
+    free = ", ".join(_state(name, arena) for name, arena in both if arena is not None)
+    return f"{who}: free of the arena at its fullest step: {free}."
+
+
+def news(arenas: ArenaMap) -> str:
+    """Return sentences on what changed, and on what is not drawn."""
+    parts = _changes(arenas), _largest_of(arenas), _left_out(arenas)
     return " ".join(part for part in parts if part)
 
 
@@ -65,6 +81,15 @@ def head(name: str, arena: Arena) -> str:
     size = plain_bytes(arena.size_bytes)
     free = f"{_free(arena)} free at step {arena.peak_step:,} (dashed)"
     return f"{name}: arena of {size}, {free}"
+
+
+def above(arena: Arena) -> str:
+    """Return `above it: arguments 1.00 MiB, results 8 B`; nothing where nothing is."""
+    sizes: Counter[str] = Counter()
+    for each in arena.beside:
+        sizes[_KINDS[each.kind]] += each.size_bytes
+    kinds = [f"{kind} {plain_bytes(size)}" for kind, size in sizes.most_common()]
+    return f"above it: {few(kinds, _MOST_KINDS)}" if kinds else ""
 
 
 def value_text(value: MappedValue, placed: PlacedValue) -> str:
@@ -99,6 +124,21 @@ def _cut(name: str) -> str:
     return middle_cut(name, _LONGEST_NAME)
 
 
+def beside_text(beside: Beside) -> str:
+    """Return `results: fusion.3, 4.00 MiB, from step 12; …`, or `arguments: 7 of …`.
+
+    What follows are shape, source line and readers, as far as they are known.
+    """
+    size = plain_bytes(beside.size_bytes)
+    if beside.instruction is None:
+        which = f"{beside.count:,} smaller, {size}" if beside.count > 1 else size
+    else:
+        which = f"{_cut(beside.instruction)}, {size}"
+        if beside.start_step:
+            which += f", from step {beside.start_step:,}"
+    return "; ".join([f"{_KINDS[beside.kind]}: {which}", *_described(beside.facts)])
+
+
 def words_of(placed: PlacedValue) -> str:
     """Return `fusion.3, 4.00 MiB at 1.00 MiB, step 12 to 40`."""
     place = f"{plain_bytes(placed.size_bytes)} at {plain_bytes(placed.offset_bytes)}"
@@ -118,9 +158,7 @@ def figures_of(arenas: ArenaMap) -> Table:
 
 
 def _state(name: str, arena: Arena) -> str:
-    which = "" if arena.arena_count == 1 else f" (the largest of {arena.arena_count})"
-    place = f"of the arena of {plain_bytes(arena.size_bytes)}{which}"
-    return f"{_free(arena)} {place} is free in the {name}, at step {arena.peak_step:,}"
+    return f"{name}{_free(arena)} of {plain_bytes(arena.size_bytes)}"
 
 
 def _free(arena: Arena) -> str:
@@ -141,6 +179,17 @@ def _changes(arenas: ArenaMap) -> str:
             text += f"; the largest {status} is {words_of(max(now, key=_size))}"
     how = "by instruction, operation, framework path or shape"
     return f"{text}. Base and candidate are matched {how}."
+
+
+def _largest_of(arenas: ArenaMap) -> str:
+    """Return which arena is drawn where a side has several."""
+    both = (("base", arenas.base), ("candidate", arenas.candidate))
+    counts = [
+        f"{arena.arena_count} of the {name}"
+        for name, arena in both
+        if arena is not None and arena.arena_count > 1
+    ]
+    return f"Drawn is the largest arena of {' and of '.join(counts)}." if counts else ""
 
 
 def _left_out(arenas: ArenaMap) -> str:
@@ -184,7 +233,7 @@ _LEFT, _RIGHT = 64, WIDTH - 12
 _KEYS = 24
 """Height of the row of keys."""
 
-_ABOVE, _MAP, _BELOW = 58, 190, 46
+_ABOVE, _MAP, _BELOW = 76, 230, 46
 """Heights of the head of a map, of the map, and of its axis."""
 
 _HATCHED = {
@@ -194,6 +243,9 @@ _HATCHED = {
 _STRIPE = 8
 _LETTER = 7
 """About how wide a letter of a key is."""
+
+BESIDE = "beside"
+"""The class of what lies beside the arena."""
 
 _LEAST = 1
 """A value is drawn at least this wide and high, so that it can be seen."""
@@ -214,7 +266,7 @@ def draw_arenas(arenas: ArenaMap, who: str) -> Picture:
     """Draw the maps of a finding about `who`."""
     sides = _sides(arenas)
     steps = max(side.arena.last_step for side in sides) + 1
-    size = max(side.arena.size_bytes for side in sides)
+    size = max(side.arena.reserved_bytes for side in sides)
     x = ending_at(steps, count_axis(steps, "step", _LEFT, _RIGHT))
     drawing = "" if arenas.is_alone else _patterns(arenas) + _keys(arenas)
     for number, side in enumerate(sides):
@@ -223,11 +275,12 @@ def draw_arenas(arenas: ArenaMap, who: str) -> Picture:
         drawing += _map(side, x, y, arenas)
     return Picture(
         f"arenas-{arenas.finding_id}",
-        "Where values lie in the arena",
+        "Where values lie in memory",
         sentence(arenas, who),
         _KEYS + len(sides) * (_ABOVE + _MAP + _BELOW),
         drawing,
         figures_of(arenas),
+        more=news(arenas),
     )
 
 
@@ -292,8 +345,9 @@ def _group(status: str, finding_id: str, content: str) -> str:
 def _map(side: _Side, x: Axis, y: Axis, arenas: ArenaMap) -> str:
     arena = side.arena
     top, bottom = y.end, y.start
-    drawing = label(_LEFT, top - 40, head(side.name, arena))
-    drawing += upward(y, f"offset in the arena ({y.unit})", _LEFT, _RIGHT)
+    drawing = label(_LEFT, top - 58, head(side.name, arena))
+    drawing += label(_LEFT, top - 40, above(arena))
+    drawing += upward(y, f"memory ({y.unit})", _LEFT, _RIGHT)
     drawing += across(x, "step of the schedule", bottom, bottom)
     content = element(
         "rect",
@@ -308,6 +362,8 @@ def _map(side: _Side, x: Axis, y: Axis, arenas: ArenaMap) -> str:
     ):
         drawn = "".join(_value(value, placed, x, y) for value, placed in found)
         content += _group(status, arenas.finding_id, drawn)
+    if arena.beside:
+        content += _group(BESIDE, arenas.finding_id, _drawn_beside(arena, x, y))
     peak = x.at(arena.peak_step + 0.5)
     content += line(peak, top, peak, bottom, "moment")
     owner = side.owner
@@ -344,6 +400,28 @@ def _value(value: MappedValue, placed: PlacedValue, x: Axis, y: Axis) -> str:
         data_bytes=str(placed.size_bytes),
         **_facts(placed.facts),
     )
+
+
+def _drawn_beside(arena: Arena, x: Axis, y: Axis) -> str:
+    """Draw what lies beside the arena above it, the largest of a kind lowest."""
+    order = list(_KINDS).index
+    drawn, low = "", arena.size_bytes
+    for each in sorted(arena.beside, key=lambda b: (order(b.kind), -b.size_bytes)):
+        left, right = x.at(each.start_step), x.at(arena.last_step + 1)
+        bottom, top = y.at(low), y.at(low + each.size_bytes)
+        drawn += element(
+            "rect",
+            element("title", html(beside_text(each))),
+            x=left,
+            y=top,
+            width=max(right - left, _LEAST),
+            height=max(bottom - top, _LEAST),
+            data_name=middle_cut(each.instruction or "", _LONGEST_DATA),
+            data_bytes=str(each.size_bytes),
+            **_facts(each.facts),
+        )
+        low += each.size_bytes
+    return drawn
 
 
 def _facts(facts: ValueFacts | None) -> dict[str, str]:

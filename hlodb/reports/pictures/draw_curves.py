@@ -44,8 +44,8 @@ def draw_curves(curve: Curve, who: str, alone: str = "candidate") -> Picture:
     for place, (name, schedule) in enumerate(sides):
         drawing += _path(schedule, curve.steps, name, across_axis, up_axis)
         drawing += _key(_LEFT + 330 * place, name, names[name], schedule)
-    peaks = "; ".join(f"the {names[n]} has its {_peak(s)}" for n, s in sides)
-    text = f"{who}: live memory over the schedule, {peaks}."
+    peaks = ", of ".join(f"the {names[n]} {_at(s)}" for n, s in sides)
+    text = f"{who}: live memory over the schedule; peak of {peaks}."
     return Picture(
         f"curve-{curve.finding_id}",
         "Live memory over the schedule",
@@ -56,13 +56,13 @@ def draw_curves(curve: Curve, who: str, alone: str = "candidate") -> Picture:
     )
 
 
-def _peak(schedule: Schedule) -> str:
-    return f"peak of {plain_bytes(schedule.peak_bytes)} at step {schedule.peak_step}"
+def _at(schedule: Schedule) -> str:
+    return f"{plain_bytes(schedule.peak_bytes)} at step {schedule.peak_step:,}"
 
 
 def _key(x: float, side: str, name: str, schedule: Schedule) -> str:
     sample = line(x, 12, x + 28, 12, f"curve {side}")
-    return sample + label(x + 36, 16, f"{name}, {_peak(schedule)}")
+    return sample + label(x + 36, 16, f"{name}, peak of {_at(schedule)}")
 
 
 def _path(s: Schedule, steps: int, name: str, across: Axis, up: Axis) -> str:

@@ -135,15 +135,14 @@ def _keys(pair: FlamePair) -> str:
 def _sentence(pair: FlamePair, who: str) -> str:
     """Return a sentence on the memory, and the part with most of the difference."""
     base, candidate = pair.base_bytes, pair.candidate_bytes
-    text = f"{who}: {plain_bytes(base)} in the base, {plain_bytes(candidate)} in the"
-    text += " candidate, by part of the model"
+    text = f"{who} by part of the model: {plain_bytes(base)} → {plain_bytes(candidate)}"
     most = _most_of(pair)
     if most is None:
         return f"{text}."
     path, frame = most
     sizes = f"{plain_bytes(frame.base_bytes)} → {plain_bytes(frame.candidate_bytes)}"
     where = f"{middle_cut(path, _LONGEST_NAME)} ({sizes})"
-    return f"{text}; most of the difference lies in {where}."
+    return f"{text}, most of the difference in {where}."
 
 
 def _most_of(pair: FlamePair) -> tuple[str, Frame] | None:

@@ -53,25 +53,34 @@ def words(role: str) -> str:
     return role.replace("_", " ")
 
 
-def role_sentence(history: RoleHistory, who: str, names: Sequence[str]) -> str:
-    """Return the latest run's roles, the largest moves, and the runs that are gaps."""
+def role_sentence(history: RoleHistory, who: str) -> str:
+    """Return the roles of the latest run."""
     known = [point for point in history.points if point.roles is not None]
-    text = f"{who}: {_holds(known[-1])}" if known else f"{who}: not known"
+    return f"{who}: {_holds(known[-1])}" if known else f"{who}: not known"
+
+
+def role_news(history: RoleHistory, names: Sequence[str]) -> str:
+    """Return what is not live, the largest move, and runs without roles."""
+    known = [point for point in history.points if point.roles is not None]
+    parts = [_not_live(known[-1])] if known else []
     if len(known) > 1 and (moved := _most_moved(known[0], known[-1], names)):
-        text += f" Most moved since {known[0].run}: {moved}."
+        parts.append(f"Most moved since {known[0].run}: {moved}.")
     for why, found in _unknown(history.points):
         runs = few([point.run for point in found], _MOST_NAMED)
-        text += f" {counted(len(found), 'run')} without roles ({why}): {runs}."
-    return text
+        parts.append(f"{counted(len(found), 'run')} without roles ({why}): {runs}.")
+    return " ".join(parts)
 
 
 def _holds(point: RolePoint) -> str:
     roles = sorted((point.roles or {}).items(), key=lambda item: (-item[1], item[0]))
     largest = [f"{words(role)} {plain_bytes(size)}" for role, size in roles]
-    holds = few(largest, _MOST_NAMED) or "nothing"
+    return f"at the peak of {point.run} {few(largest, _MOST_NAMED) or 'nothing'}."
+
+
+def _not_live(point: RolePoint) -> str:
     left = plain_bytes(point.not_live_bytes) if point.not_live_bytes else "nothing"
-    rest = f"{left} of {plain_bytes(point.bytes)} is reserved and not live then"
-    return f"at the peak of {point.run} {holds}; {rest}."
+    whole = f"{left} of {plain_bytes(point.bytes)} is reserved and not live"
+    return f"At the peak of {point.run} {whole}."
 
 
 def _most_moved(first: RolePoint, last: RolePoint, names: Sequence[str]) -> str:
@@ -173,10 +182,11 @@ def draw_roles(history: RoleHistory, who: str, name: str) -> Picture:
     return Picture(
         name,
         "What fills the memory by role, over the runs",
-        role_sentence(history, who, names),
+        role_sentence(history, who),
         bottom + 42,
         drawing,
         role_table(history, names),
+        more=role_news(history, names),
     )
 
 

@@ -13,8 +13,9 @@ from hlodb.reports.pictures.svg import WIDTH, element
 class Picture(NamedTuple):
     """A drawing of `height`, with an id of its own.
 
-    `figures` is a table of what is drawn, None where a table beside it says as much.
-    `width` is in units of its own, which a page scales.
+    `text` is its caption, `more` what is said where it is looked at closely. `figures`
+    is a table of what is drawn, None where a table beside it says as much. `width` is
+    in units of its own, which a page scales.
     """
 
     id: str
@@ -24,6 +25,7 @@ class Picture(NamedTuple):
     drawing: str
     figures: Table | None
     width: float = WIDTH
+    more: str = ""
 
 
 def svg(picture: Picture) -> str:

@@ -288,6 +288,8 @@ def figure(picture: Picture, kind: str = "") -> Iterator[str]:
     yield svg(picture)
     if picture.figures is not None:
         yield '<details class="figures"><summary>Figures of this picture</summary>'
+        if picture.more:
+            yield f"<p>{html(picture.more)}</p>"
         yield from _table(picture.figures, picture.title)
         yield "</details>"
     yield "</figure>"

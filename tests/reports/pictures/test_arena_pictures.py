@@ -14,8 +14,10 @@ from hlodb.reports.read.drawn.arenas import (
     MOST_VALUES,
     STATUSES,
     ArenaMap,
+    Beside,
     MappedValue,
     PlacedValue,
+    ValueFacts,
 )
 from tests.reports.arena_maps import (
     BASE_ARENA,
@@ -52,11 +54,13 @@ def test_a_map_says_how_full_the_arenas_are_and_what_is_new() -> None:
     arena_map = ArenaMap("f00d", BASE_ARENA, CANDIDATE_ARENA, VALUES)
     picture = draw_arenas(arena_map, "jit_f host")
     assert picture.text == (
-        "jit_f host: when most temporary memory is live, 0.0 % of the arena of 3.00 MiB"
-        " is free in the base, at step 1; 16.7 % of the arena of 6.00 MiB is free in"
-        " the candidate, at step 4. Values drawn: 2 new, 1 larger, 1 gone, 1 same; the"
-        " largest new is add, 2.00 MiB at 2.00 MiB, step 4 to 6. Base and candidate"
-        " are matched by instruction, operation, framework path or shape."
+        "jit_f host: free of the arena at its fullest step: base 0.0 % of 3.00 MiB,"
+        " candidate 16.7 % of 6.00 MiB."
+    )
+    assert picture.more == (
+        "Values drawn: 2 new, 1 larger, 1 gone, 1 same; the largest new is add,"
+        " 2.00 MiB at 2.00 MiB, step 4 to 6. Base and candidate are matched by"
+        " instruction, operation, framework path or shape."
     )
     assert picture.figures is not None
     kept = "kept", "2.00 MiB", "0 B", "0 to 10"
@@ -76,23 +80,51 @@ def test_a_map_says_how_full_the_arenas_are_and_what_is_new() -> None:
 def test_what_is_left_out_is_told() -> None:
     base = replace(BASE_ARENA, value_count=5, byte_steps=2 * BASE_ARENA.byte_steps)
     candidate = replace(CANDIDATE_ARENA, value_count=5, arena_count=2)
-    text = draw_arenas(ArenaMap("f00d", base, candidate, VALUES), "jit_f host").text
-    assert text.endswith(
-        " Left out are 2 smaller values of the base (50.00 % of its bytes times steps)"
-        " and 1 smaller value of the candidate (0.00 % of its bytes times steps)."
+    more = draw_arenas(ArenaMap("f00d", base, candidate, VALUES), "jit_f host").more
+    assert more.endswith(
+        " Drawn is the largest arena of 2 of the candidate. Left out are 2 smaller"
+        " values of the base (50.00 % of its bytes times steps) and 1 smaller value of"
+        " the candidate (0.00 % of its bytes times steps)."
     )
-    assert "16.7 % of the arena of 6.00 MiB (the largest of 2) is free" in text
 
 
 def test_one_side_has_one_map_and_nothing_to_compare() -> None:
     values = [MappedValue("new", None, value) for value in IN_CANDIDATE.values()]
     picture = draw_arenas(ArenaMap("f00d", None, CANDIDATE_ARENA, values), "jit_f VMEM")
     assert picture.text == (
-        "jit_f VMEM: when most temporary memory is live, 16.7 % of the arena of"
-        " 6.00 MiB is free in the candidate, at step 4."
+        "jit_f VMEM: free of the arena at its fullest step: candidate 16.7 % of"
+        " 6.00 MiB."
     )
     assert len(rectangles(picture, 0)) == len(IN_CANDIDATE)
     assert rectangles(picture, 1) == []
+
+
+def test_above_the_arena_lies_what_else_is_reserved() -> None:
+    line = ValueFacts("f32[8]", "outputs", "train.py:9", False, (), 0)
+    beside = (
+        Beside("constant", 3, MIB),
+        Beside("live_out", 1, MIB, "loss", 4, line),
+        Beside("parameter", 1, 2 * MIB, "w"),
+        Beside("parameter", 1, 3 * MIB, "v"),
+    )
+    arena = replace(CANDIDATE_ARENA, beside=beside)
+    values = [MappedValue("live", None, IN_CANDIDATE["kept"])]
+    picture = draw_arenas(ArenaMap("f00d", None, arena, values, True), "jit_f host")
+    assert rectangles(picture, 0, 13 * MIB) == [
+        ("live", (0, 11), (0, 2), "kept, 2.00 MiB at 0 B, step 0 to 10"),
+        (
+            *("beside", (4, 11), (6, 7)),
+            "results: loss, 1.00 MiB, from step 4; f32[8]; outputs; defined at"
+            " train.py:9",
+        ),
+        ("beside", (0, 11), (7, 10), "arguments: v, 3.00 MiB"),
+        ("beside", (0, 11), (10, 12), "arguments: w, 2.00 MiB"),
+        ("beside", (0, 11), (12, 13), "constants: 3 smaller, 1.00 MiB"),
+    ]
+    heads = [e.text for e in drawn(picture).all("text") if "above it" in e.text]
+    assert heads == [
+        "above it: arguments 5.00 MiB, constants 1.00 MiB, results 1.00 MiB"
+    ]
 
 
 def test_only_what_one_side_has_is_hatched() -> None:
@@ -150,7 +182,7 @@ def drawn(picture: Picture) -> Element:
 
 def rectangles(picture: Picture, place: int, size: int = 6 * MIB) -> list[Rectangle]:
     """Return what is drawn in one map: steps, MiB from and to, and words."""
-    bottom, height = 272 + 294 * place, 190
+    bottom, height = 330 + 352 * place, 230
     found = []
     for kind, e in values_of(picture):
         at = {k: float(v) for k, v in e.attributes.items() if k in "xywidtheight"}

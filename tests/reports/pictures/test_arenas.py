@@ -18,6 +18,7 @@ from hlodb.reports.read.drawn.arenas import (
     MOST_VALUES,
     Arena,
     ArenaMap,
+    Beside,
     MappedValue,
     PlacedValue,
 )
@@ -125,6 +126,36 @@ def test_the_largest_of_several_arenas_is_drawn(tmp_path: Path) -> None:
     (drawn,) = report_of(path).arenas
     assert drawn.base == replace(BASE_ARENA, arena_count=2)
     assert drawn.candidate == replace(CANDIDATE_ARENA, arena_count=2)
+
+
+def test_beside_the_arena_lies_what_else_is_reserved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arenas, "MOST_BESIDE", 2)
+    others = (
+        Buffer("weights", 3 * MIB, kind="parameter", parameter=0),
+        Buffer("loss", 5 * MIB, kind="live_out", start=4),
+        Buffer("step", 64, kind="parameter", parameter=1),
+        Buffer("rate", 32, kind="parameter", parameter=2),
+        Buffer("half", 8, kind="constant"),
+        Buffer("in another space", MIB, kind="parameter", parameter=3, color=1),
+    )
+    path = warehouse(tmp_path, BASE, (*CANDIDATE, *others))
+    drawn = next(each for each in report_of(path).arenas if each.base)
+    assert drawn.base and drawn.candidate
+    assert drawn.base.beside == ()
+    assert drawn.candidate.beside == (
+        Beside("constant", 1, 8),
+        Beside("live_out", 1, 5 * MIB, "loss", 4),
+        Beside("parameter", 1, 3 * MIB, "weights"),
+        Beside("parameter", 2, 96),
+    )
+    with connect(path) as connection:
+        (reserved,) = connection.execute(
+            "SELECT reserved_bytes FROM memory_profile WHERE color = 0"
+            " ORDER BY reserved_bytes DESC LIMIT 1"
+        ).fetchone() or (None,)
+    assert drawn.candidate.reserved_bytes == reserved == (6 + 8) * MIB + 96 + 8
 
 
 @pytest.mark.slow

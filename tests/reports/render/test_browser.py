@@ -463,7 +463,7 @@ def test_a_site_leads_from_page_to_page_without_scripts(
     page.on("request", lambda request: loaded.append(request.url))
     page.goto(files["site"].as_uri())
     for name, seen in (
-        ("jaxlib-0.5.3", "jaxlib-0.5.3: ± 1 worse: jit_cnn host"),
+        ("jaxlib-0.5.3", "jaxlib-0.5.3: ± 1 worse: jit_cnn CPU memory"),
         ("← jaxlib-0.4.35", "jaxlib-0.4.35: "),
         ("jit_cnn", "jit_cnn, "),
         ("Run jaxlib-0.10.2", "jaxlib-0.10.2: "),

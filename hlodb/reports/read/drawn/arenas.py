@@ -1,9 +1,9 @@
-"""Read the maps of arenas: offset, size and steps of every value."""
+"""Read the maps of memory: where and when values lie in the arena, and the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from hlodb.queries.run import run_query
@@ -81,12 +81,28 @@ class MappedValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """Memory beside an arena: an allocation, or the smaller ones of a `kind` together.
+
+    `instruction` defines the largest value of a single one, which `facts` are of.
+    """
+
+    kind: str
+    count: int
+    size_bytes: int
+    instruction: str | None = None
+    start_step: int = 0
+    facts: ValueFacts | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Arena:
     """The largest temporary allocation of one module in one memory space.
 
     `live_bytes` of it are live at `peak_step`, the first step of the most temporary
     memory of that space; `arena_count` is how many arenas the space has. Its values of
-    any size are `value_count`, and cover `byte_steps` of the map.
+    any size are `value_count`, and cover `byte_steps` of the map. With what lies
+    `beside` it, it is all that the program reserves there.
     """
 
     arena_count: int
@@ -96,6 +112,12 @@ class Arena:
     last_step: int
     value_count: int
     byte_steps: int
+    beside: tuple[Beside, ...] = field(default=(), compare=False)
+
+    @property
+    def reserved_bytes(self) -> int:
+        """All that the program reserves in the memory space."""
+        return self.size_bytes + sum(each.size_bytes for each in self.beside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +191,10 @@ MOST_VALUES = 250
 """How many values of an arena are drawn; what they are matched with is drawn, too."""
 
 
+MOST_BESIDE = 30
+"""How many allocations beside an arena are drawn one by one."""
+
+
 class Wanted(NamedTuple):
     """A map to read: its id, a memory space, and the modules of both sides."""
 
@@ -217,7 +243,7 @@ def read_maps(
     answered: Answered | None = None,
 ) -> list[ArenaMap]:
     """Return the maps that are wanted, where live ranges are known."""
-    sides = _sides(connection, wanted)
+    sides = _with_beside(connection, wanted, _sides(connection, wanted), answered)
     pairs_of = _pairs(connection, sides, answered)
     maps = []
     for number, each in enumerate(wanted):
@@ -269,6 +295,49 @@ def _sides(connection: Connection, wanted: Sequence[Wanted]) -> _Sides:
     return {
         (number, side): _Side(modules[number, side], allocation_id, Arena(*arena))
         for number, side, _, allocation_id, *arena in found
+    }
+
+
+def _with_beside(
+    connection: Connection,
+    wanted: Sequence[Wanted],
+    sides: _Sides,
+    answered: Answered | None,
+) -> _Sides:
+    """Return the arenas with what lies beside them."""
+    if not sides:
+        return sides
+    found = rows(
+        connection,
+        "beside_arenas",
+        answered,
+        maps=[number for number, _ in sides],
+        modules=[side.module.module_id for side in sides.values()],
+        colors=[wanted[number].color for number, _ in sides],
+        candidates=[is_candidate for _, is_candidate in sides],
+        arenas=[side.allocation_id for side in sides.values()],
+        most=MOST_BESIDE,
+    )
+    shapes, places = {}, []
+    for number, is_candidate, _, _, _, value_id, _, shape, _ in found:
+        module = sides[number, is_candidate].module
+        place = None
+        if value_id is not None:
+            place = Place(module.module_id, module.locations_id or 0, value_id)
+            shapes[place] = shape
+        places.append(place)
+    facts = read_value_facts(connection, shapes, answered)
+    beside: dict[tuple[int, bool], list[Beside]] = {key: [] for key in sides}
+    for place, (number, is_candidate, kind, count, size, _, name, _, step) in zip(
+        places, found, strict=True
+    ):
+        known = None if place is None else facts[place]
+        beside[number, is_candidate].append(
+            Beside(kind, count, size, name or None, step, known)
+        )
+    return {
+        key: side._replace(arena=replace(side.arena, beside=tuple(beside[key])))
+        for key, side in sides.items()
     }
 
 
