@@ -72,7 +72,12 @@ def sentence(arenas: ArenaMap, who: str) -> str:
 
 def news(arenas: ArenaMap) -> str:
     """Return sentences on what changed, and on what is not drawn."""
-    parts = _changes(arenas), _largest_of(arenas), _left_out(arenas)
+    parts = (
+        _changes(arenas),
+        _largest_of(arenas),
+        _all_above(arenas),
+        _left_out(arenas),
+    )
     return " ".join(part for part in parts if part)
 
 
@@ -84,12 +89,12 @@ def head(name: str, arena: Arena) -> str:
 
 
 def above(arena: Arena) -> str:
-    """Return `above it: arguments 1.00 MiB, results 8 B`; nothing where nothing is."""
+    """Return `arguments 1.00 MiB, results 8 B`; nothing where nothing is."""
     sizes: Counter[str] = Counter()
     for each in arena.beside:
         sizes[_KINDS[each.kind]] += each.size_bytes
     kinds = [f"{kind} {plain_bytes(size)}" for kind, size in sizes.most_common()]
-    return f"above it: {few(kinds, _MOST_KINDS)}" if kinds else ""
+    return few(kinds, _MOST_KINDS)
 
 
 def value_text(value: MappedValue, placed: PlacedValue) -> str:
@@ -190,6 +195,18 @@ def _largest_of(arenas: ArenaMap) -> str:
         if arena is not None and arena.arena_count > 1
     ]
     return f"Drawn is the largest arena of {' and of '.join(counts)}." if counts else ""
+
+
+def _all_above(arenas: ArenaMap) -> str:
+    """Return what lies above the arena of each side."""
+    alone = "" if arenas.is_alone else " of the candidate"
+    both = ((" of the base", arenas.base), (alone, arenas.candidate))
+    lying = [
+        f"Above the arena{name} lie {kinds}."
+        for name, arena in both
+        if arena is not None and (kinds := above(arena))
+    ]
+    return " ".join(lying)
 
 
 def _left_out(arenas: ArenaMap) -> str:
@@ -346,7 +363,8 @@ def _map(side: _Side, x: Axis, y: Axis, arenas: ArenaMap) -> str:
     arena = side.arena
     top, bottom = y.end, y.start
     drawing = label(_LEFT, top - 58, head(side.name, arena))
-    drawing += label(_LEFT, top - 40, above(arena))
+    if kinds := above(arena):
+        drawing += label(_LEFT, top - 40, f"above it: {kinds}")
     drawing += upward(y, f"memory ({y.unit})", _LEFT, _RIGHT)
     drawing += across(x, "step of the schedule", bottom, bottom)
     content = element(

@@ -143,8 +143,8 @@ def test_frames_lie_below_what_they_are_part_of_on_one_scale() -> None:
 def test_a_picture_says_where_the_difference_lies() -> None:
     picture = draw_flames(PAIR, "jit_f host")
     assert picture.text == (
-        "jit_f host: 4.00 MiB in the base, 5.00 MiB in the candidate, by part of the"
-        " model; most of the difference lies in net/down (0 B → 2.00 MiB)."
+        "jit_f host by part of the model: 4.00 MiB → 5.00 MiB, most of the difference"
+        " in net/down (0 B → 2.00 MiB)."
     )
     assert picture.figures is not None
     assert picture.figures.rows[:4] == (

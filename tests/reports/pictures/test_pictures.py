@@ -127,8 +127,8 @@ def test_a_curve_holds_the_level_of_each_stretch() -> None:
     assert levels(first, up, across) == [(2, 10), (4, 20), (4, 30)]
     assert levels(second, up, across) == [(2, 10), (6, 20)]
     assert picture.text == (
-        "jit_step host: live memory over the schedule, the base has its peak of"
-        " 4.00 MiB at step 11; the candidate has its peak of 6.00 MiB at step 10."
+        "jit_step host: live memory over the schedule; peak of the base 4.00 MiB at"
+        " step 11, of the candidate 6.00 MiB at step 10."
     )
     assert picture.figures is not None
     assert picture.figures.rows == (

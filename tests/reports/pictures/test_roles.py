@@ -179,7 +179,7 @@ def test_a_pruned_run_is_a_gap(
             assert now == was
     picture = pictures_of_sections(pruned)["History"][1]
     told = " 2 runs without roles (details pruned): jaxlib-0.4.35, jaxlib-0.5.3."
-    assert picture.text.endswith(told)
+    assert picture.more.endswith(told)
     assert "role gap" in [p.attributes["class"] for p in drawn(picture).all("path")]
 
 
@@ -278,10 +278,10 @@ def test_bands_lie_on_one_another_to_scale() -> None:
 
 def test_what_is_drawn_can_be_read() -> None:
     picture = draw_roles(HISTORY, "jit_f host", "roles-1")
-    assert picture.text == (
-        "jit_f host: at the peak of n11 weights 4.00 MiB; nothing of 4.00 MiB is"
-        " reserved and not live then. Most moved since n1: activations -2.00 MiB."
-        " 1 run without roles (details pruned): n3."
+    assert picture.text == "jit_f host: at the peak of n11 weights 4.00 MiB."
+    assert picture.more == (
+        "At the peak of n11 nothing of 4.00 MiB is reserved and not live. Most moved"
+        " since n1: activations -2.00 MiB. 1 run without roles (details pruned): n3."
     )
     assert picture.figures is not None
     assert picture.figures.header == (

@@ -162,6 +162,7 @@ def test_pictures_say_what_they_show(page: Element) -> None:
         assert all("id" not in part.attributes and part.text for part in parts)
         (caption,) = figure.all("figcaption")
         assert desc.text == caption.text
+        assert len(caption.text.split()) <= 25, caption.text
 
 
 def test_the_words_are_those_of_the_outline(page: Element, report: Report) -> None:
