@@ -123,7 +123,7 @@
     rect.setAttribute("aria-label", told.get(rect));
     rect.setAttribute("aria-pressed", "false");
     rect.tabIndex = -1;
-    if (!byName.has(rect.dataset.name)) byName.set(rect.dataset.name, rect);
+    if (rect.dataset.name && !byName.has(rect.dataset.name)) byName.set(rect.dataset.name, rect);
     rect.addEventListener("pointerenter", () => show(rect));
     rect.addEventListener("pointerleave", () => leave(rect));
     rect.addEventListener("focus", () => show(rect));
@@ -132,11 +132,14 @@
   }
   // Of several values of a name, a link means that of the candidate, drawn last.
   for (const rect of rects) {
-    if (figureOf(byName.get(rect.dataset.name)) === figureOf(rect)) byName.set(rect.dataset.name, rect);
+    const first = byName.get(rect.dataset.name);
+    if (first && figureOf(first) === figureOf(rect)) byName.set(rect.dataset.name, rect);
   }
   for (const map of maps) {
     map.ownerSVGElement.setAttribute("role", "group");
     map.ownerSVGElement.removeAttribute("aria-describedby");
+    // It is entered, and scrolled, by its values.
+    map.closest(".wide").removeAttribute("tabindex");
     const values = all(".value > rect", map);
     const largest = values.toSorted((a, b) => b.dataset.bytes - a.dataset.bytes)[0];
     if (largest) largest.tabIndex = 0;
@@ -346,7 +349,7 @@
     const onchange = (event) => colour(figure, event.target.value);
     const svg = figure.querySelector("svg");
     const steps = Number(figure.querySelector(".map").dataset.steps);
-    svg.before(
+    svg.parentNode.before(
       make(
         "div", { class: "tools" },
         button("+", "Zoom in", () => zoom(figure, 0.5, pinned && figureOf(pinned) === figure && middle(pinned))),
@@ -359,7 +362,7 @@
       make("ul", { class: "legend" })
     );
     colour(figure, offered[0][0]);
-    svg.after(make("div", { class: "told", role: "status" }, "Point at a value, or reach it with Tab and the arrow keys; Enter pins it. Drag a box to zoom, double click to go back."));
+    svg.parentNode.after(make("div", { class: "told", role: "status" }, "Point at a value, or reach it with Tab and the arrow keys; Enter pins it. Drag a box to zoom, double click to go back."));
     dragged(figure, svg);
     svg.addEventListener("wheel", (event) => {
       const map = event.target.closest(".map");

@@ -284,8 +284,8 @@ def figure(picture: Picture, kind: str = "") -> Iterator[str]:
     """Yield a picture below its sentence; one of a `kind` has its title instead."""
     named = f' class="{kind}"' if kind else ""
     caption = picture.title if kind else picture.text
-    yield f'<figure tabindex="0"{named}><figcaption>{html(caption)}</figcaption>'
-    yield svg(picture)
+    yield f"<figure{named}><figcaption>{html(caption)}</figcaption>"
+    yield from _aside(picture.title, svg(picture))
     if picture.figures is not None:
         yield '<details class="figures"><summary>Figures of this picture</summary>'
         if picture.more:
@@ -297,9 +297,18 @@ def figure(picture: Picture, kind: str = "") -> Iterator[str]:
 
 def _table(table: Table, title: str, targets: Set[str] = frozenset()) -> Iterator[str]:
     """Yield a table that can be scrolled where it is wider than the page."""
+    yield from _aside(title, "".join(_rows(table, targets)))
+
+
+def _aside(title: str, content: str) -> Iterator[str]:
+    """Yield what may be wider than the page, and is scrolled by itself."""
+    yield f'<div class="wide" role="group" tabindex="0" aria-label="{html(title)}">'
+    yield f"{content}</div>"
+
+
+def _rows(table: Table, targets: Set[str]) -> Iterator[str]:
     texts = (i for i, name in enumerate(table.header) if name and _is_text(table, i))
     named = next(texts, None)
-    yield f'<div class="wide" role="group" tabindex="0" aria-label="{html(title)}">'
     yield "<table><thead><tr>"
     yield "".join(_heading(table, i) for i in range(len(table.header)))
     yield "</tr></thead><tbody>"
@@ -311,7 +320,7 @@ def _table(table: Table, title: str, targets: Set[str] = frozenset()) -> Iterato
             place = named or 0
             cells[place] = _cell(table, place, row[place], True, address)
         yield f"<tr>{''.join(cells)}</tr>"
-    yield "</tbody></table></div>"
+    yield "</tbody></table>"
 
 
 def _is_text(table: Table, column: int) -> bool:

@@ -256,7 +256,7 @@ def test_a_filter_counts_rows_and_says_when_none_is_left(open_page: Open) -> Non
 def test_a_phone_shows_a_shadow_where_something_is_cut(open_page: Open) -> None:
     page = open_page("explain", viewport={"width": 390, "height": 844})
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-    cut = page.locator(":is(.wide, figure)").evaluate_all(
+    cut = page.locator(".wide").evaluate_all(
         "all => all.filter(e => e.scrollWidth > e.clientWidth)"
         ".map(e => getComputedStyle(e).backgroundAttachment)"
     )
@@ -365,7 +365,7 @@ def test_the_first_screen_holds_sentence_picture_and_remedies(
     open_page: Open, width: int, height: int
 ) -> None:
     page = open_page("explain", viewport={"width": width, "height": height})
-    shown = page.locator(".first .parts > svg:visible")
+    shown = page.locator(".first .parts > .wide > svg:visible")
     assert shown.count() == 1
     boxes = [
         found.bounding_box()
@@ -389,7 +389,7 @@ def test_without_scripts_everything_is_readable(open_page: Open) -> None:
     page = open_page(java_script_enabled=False)
     assert page.locator("button").count() == 0
     assert page.locator("h1").inner_text() != ""
-    assert page.locator("figure > svg").count() == page.locator("figcaption").count()
+    assert page.locator("figure > .wide > svg").count() == page.locator("figcaption").count()
     titles = page.locator(".map .value > rect > title").all_text_contents()
     assert "; ".join(FACTS) in titles
 
