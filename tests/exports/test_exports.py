@@ -27,7 +27,7 @@ _EVENTS: dict[str, dict[str, Any]] = {
     "C": {"name": _TEXT, "pid": _WHOLE, "ts": _WHOLE},
     "b": {
         "cat": _TEXT,
-        "id": _WHOLE,
+        "id2": {"type": "object", "required": ["local"]},
         "name": _TEXT,
         "pid": _WHOLE,
         "tid": _WHOLE,
@@ -94,6 +94,10 @@ def exported(db: Path, form: str, folder: Path) -> str:
     return file.read_text()
 
 
+def local(event: dict[str, Any]) -> str:
+    return str(event["id2"]["local"])
+
+
 def test_a_trace_has_the_curve_and_every_value(
     db: Path, space: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -106,8 +110,8 @@ def test_a_trace_has_the_curve_and_every_value(
     assert most["args"]["bytes"] == space["live_peak_bytes"]
     assert most["ts"] <= space["peak_step"]
     assert counters[-1]["args"]["bytes"] == 0
-    begins = {event["id"]: event for event in events if event["ph"] == "b"}
-    ends = {event["id"]: event for event in events if event["ph"] == "e"}
+    begins = {local(event): event for event in events if event["ph"] == "b"}
+    ends = {local(event): event for event in events if event["ph"] == "e"}
     assert begins.keys() == ends.keys()
     assert all(begins[key]["ts"] < ends[key]["ts"] for key in begins)
     with hlodb.open(db) as warehouse:

@@ -389,7 +389,10 @@ def test_without_scripts_everything_is_readable(open_page: Open) -> None:
     page = open_page(java_script_enabled=False)
     assert page.locator("button").count() == 0
     assert page.locator("h1").inner_text() != ""
-    assert page.locator("figure > .wide > svg").count() == page.locator("figcaption").count()
+    assert (
+        page.locator("figure > .wide > svg").count()
+        == page.locator("figcaption").count()
+    )
     titles = page.locator(".map .value > rect > title").all_text_contents()
     assert "; ".join(FACTS) in titles
 
