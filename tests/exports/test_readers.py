@@ -100,7 +100,7 @@ class PerfettoFiles(SimpleHTTPRequestHandler):
         return str(self.trace) if is_trace else super().translate_path(path)
 
     def log_message(self, *args: Any) -> None:
-        """Say nothing of what is served."""
+        """Print nothing of what is served."""
 
 
 PERFETTO_ROWS = """async sql => {

@@ -11,11 +11,13 @@ import runpy
 import subprocess
 import sys
 import tarfile
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hlodb.version import __version__
 from tests.conftest import REPOSITORY
 from tests.examples.test_schedules import run_steps
 
@@ -121,3 +123,35 @@ def test_versions_agree() -> None:
     version = runpy.run_path(str(REPOSITORY / "hlodb" / "version.py"))["__version__"]
     server = json.loads((REPOSITORY / "server.json").read_text(encoding="utf-8"))
     assert {server["version"], server["packages"][0]["version"]} == {version}
+
+
+def test_conda_asks_for_what_the_package_asks_for() -> None:
+    recipe = (REPOSITORY / ".ci" / "recipe.yaml").read_text()
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    _, host_and_run, _ = re.split(r"^(?:requirements|tests):$", recipe, flags=re.M)
+    _, run = host_and_run.split("  run:\n")
+    # conda-forge has DuckDB for Python under a name of its own.
+    asked = {line.replace(" ", "") for line in run.strip().split("\n    - ")}
+    asked = {
+        line.removeprefix("-").replace("python-duckdb", "duckdb") for line in asked
+    }
+    python = "python>=${{python_min}}"
+    assert asked == {
+        python,
+        *(line.replace(" ", "") for line in project["dependencies"]),
+    }
+    assert f'python_min: "{project["requires-python"].removeprefix(">=")}"' in recipe
+    assert f'version: "{__version__}"' in recipe
+    assert project["description"] in recipe
+    [command] = project["scripts"].items()
+    assert " = ".join(command) in recipe
+
+
+def test_the_image_has_what_the_package_is_made_of() -> None:
+    lines = (REPOSITORY / ".ci" / "Containerfile").read_text().splitlines()
+    [install] = [line for line in lines if line.startswith("RUN ")]
+    named = re.findall(r"/src(/\S+)?", install)
+    assert [REPOSITORY / name[1:] for name in named if name] == [
+        REPOSITORY / "constraints.txt"
+    ]
+    assert 'ENTRYPOINT ["hlodb"]' in lines
