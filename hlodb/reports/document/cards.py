@@ -120,7 +120,7 @@ def _parting(d: Divergence) -> str:
     if d.first_different is None:
         return f"First different instructions: none in the dumped stages; {d.reason}."
     if d.first_different == SOURCE:
-        return "First different instructions: the program handed to XLA."
+        return "The programs handed to XLA differ."
     last = f" (still the same: {d.last_equal})" if d.last_equal else ""
     return f"First different instructions: {d.first_different}{last}; {d.reason}."
 

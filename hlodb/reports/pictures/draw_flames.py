@@ -28,7 +28,9 @@ _KEYS, _HEAD, _ROW, _BELOW = 28, 26, 20, 46
 """Heights of the keys, of a side's name, of a row, and of the axis."""
 
 _LETTER = 7
-_LEAST_LABEL = 30
+_LEAST_LETTERS = 8
+"""What has room for fewer letters, and not for its whole name, has none."""
+
 _LONGEST_NAME = 120
 _STATUSES = ("new", "larger", "gone", "smaller", "same")
 
@@ -107,9 +109,10 @@ def _rectangle(placed: _Placed, axis: Axis, top: float) -> str:
         height=_ROW - 1,
         class_=f"frame {frame.status}",
     )
-    if width < _LEAST_LABEL:
+    room = int((width - 6) / _LETTER)
+    if room < min(len(frame.name), _LEAST_LETTERS):
         return drawn
-    name = middle_cut(frame.name, int((width - 6) / _LETTER))
+    name = middle_cut(frame.name, room)
     return drawn + label(left + 4, y + 14, name, "label inside")
 
 
