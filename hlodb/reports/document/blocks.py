@@ -38,6 +38,17 @@ class Commands(NamedTuple):
     lines: tuple[str, ...]
 
 
+def command_blocks(lines: Sequence[str]) -> list[Paragraph | Commands]:
+    """Return commands, and what to do with the commit that one of them prints."""
+    search = tuple(line for line in lines if line.startswith("git rev-list --bisect"))
+    others = tuple(line for line in lines if line not in search)
+    blocks: list[Paragraph | Commands] = [Commands(others)] if others else []
+    if search:
+        blocks += [Paragraph("Build and dump the commit that this prints:")]
+        blocks += [Commands(search)]
+    return blocks
+
+
 class Card(NamedTuple):
     """A finding: a title, and blocks that may be folded away."""
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from hlodb.reports.document.blocks import Block, Commands, Paragraph, named
+from hlodb.reports.document.blocks import (
+    Block,
+    Commands,
+    Paragraph,
+    command_blocks,
+    named,
+)
 from hlodb.reports.judge.findings import ALERTING, OPEN, Finding, undecided
 from hlodb.reports.judge.names import called, memory, shared_names, state_words
 from hlodb.reports.judge.report import Gate, Report
@@ -148,7 +154,7 @@ def _unjudged(grown: Sequence[Finding]) -> list[Block]:
     text = f"Not judged: {f.program}, as its {changed_inputs(f.differing_keys)}."
     if len(grown) > 1:
         text += f" {counted(len(grown) - 1, 'more program')} grew that way."
-    return [Paragraph(text), Commands(tuple(f.commands))]
+    return [Paragraph(text), *command_blocks(f.commands)]
 
 
 def _unsound(report: Report) -> list[Block]:
@@ -177,7 +183,7 @@ def _finding(report: Report, f: Finding) -> list[Block]:
     commands = list(f.commands)
     if f.rule == "only_in_base":
         commands.append(f"hlodb modules --run {shlex.quote(f.candidate_run)}")
-    blocks.append(Commands(tuple(commands)))
+    blocks += command_blocks(commands)
     if report.kind == "report" and f.change in (*OPEN, "same"):
         blocks.append(Paragraph("If this is wanted:"))
         blocks.append(Commands((f"hlodb triage {f.id} accept --reason '…'",)))

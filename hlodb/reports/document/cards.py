@@ -6,7 +6,14 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from hlodb.printed_commands import with_db
-from hlodb.reports.document.blocks import Card, Commands, Paragraph, Table, table
+from hlodb.reports.document.blocks import (
+    Card,
+    Commands,
+    Paragraph,
+    Table,
+    command_blocks,
+    table,
+)
 from hlodb.reports.judge.findings import Finding
 from hlodb.reports.judge.names import (
     kind_words,
@@ -52,7 +59,7 @@ def finding_card(
     if f.triage is not None:
         blocks.append(Paragraph(f"Triage: {f.triage.status}, {f.triage.reason}"))
     if f.commands:
-        blocks.append(Commands(tuple(with_db(line, db) for line in f.commands)))
+        blocks += command_blocks([with_db(line, db) for line in f.commands])
     return Card(_title(f, who, marks), tuple(blocks), f.id)
 
 

@@ -169,7 +169,9 @@ def _comparison(
         rule=compared.baseline.rule,
         rule_text=compared.baseline.text,
         series=series,
-        series_runs=[run.name for run in compared.line],
+        series_runs=[
+            run.name for run in compared.line if run.series == compared.candidate.series
+        ],
         environment=environment,
         matched=len(programs),
         comparable=len(programs - other_inputs),

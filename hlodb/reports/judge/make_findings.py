@@ -97,7 +97,7 @@ def _finding(
         history=[f"{p.run} {p.bytes} {p.mark}".rstrip() for p in line.points]
         if line
         else [],
-        commands=[*_commands(v, run), *_search(since)],
+        commands=[*_commands(v, run), *_search(_searched(facts, since, v, is_step))],
     )
     return _owned(finding, settings)
 
@@ -143,6 +143,19 @@ def _commands(v: Verdict, candidate_run: Run) -> list[str]:
         new = f"{candidate_run.name}:{candidate.program}"
         commands.append(shlex.join(["hlodb", "diff", *positional(old, new)]))
     return [*commands, f"hlodb query peak_contents -p {run} -p {name}"]
+
+
+def _searched(facts: ReportFacts, since: Since, v: Verdict, is_step: bool) -> Since:
+    """Return where to search: of a base that somebody named, all since that base."""
+    compared = facts.compared
+    if is_step or not compared.baseline.is_named:
+        return since
+    return since._replace(
+        first=compared.candidate,
+        first_module=v.pair.candidate,
+        before=v.pair.base_run or compared.baseline.run,
+        before_module=v.pair.base,
+    )
 
 
 def _search(since: Since) -> list[str]:

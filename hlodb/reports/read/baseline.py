@@ -14,6 +14,9 @@ from hlodb.text import counted
 
 RULES = ("auto", "previous", "window")
 
+NAMED = "run"
+"""The rule of a base that somebody named."""
+
 FIRST = "first"
 """The rule of a candidate that nothing precedes, so that it has no base."""
 
@@ -26,7 +29,7 @@ class Baseline(NamedTuple):
 
     Under the rule `window` every program has bases of its own: its best among the runs
     of `window`, in each memory space. `line` are the runs of the history, the candidate
-    last; those `passed_over` are not sound.
+    last: those of its series, and the base; those `passed_over` are not sound.
     """
 
     run: Run | None
@@ -35,6 +38,20 @@ class Baseline(NamedTuple):
     window: tuple[Run, ...]
     line: list[Run]
     passed_over: list[Run]
+
+    @property
+    def is_named(self) -> bool:
+        """Whether somebody named the base."""
+        return self.rule == NAMED
+
+    @property
+    def compared(self) -> list[Run]:
+        """The runs of the history in which a difference can begin."""
+        if not self.is_named:
+            return self.line
+        # Of a base that is no run of the history, none lies in between.
+        after = self.line.index(self.run) + 1 if self.run in self.line else -1
+        return self.line[after:]
 
 
 def candidate_run(
@@ -72,7 +89,16 @@ def choose_baseline(
     found = run_query(connection, "base_choice", asked).dicts()
     by_id = {run.run_id: run for run in runs}
     in_order = sorted(found, key=lambda row: row["place"])
-    followed = [by_id[r["run_id"]] for r in in_order if r["is_followed"]]
+    base = next((row for row in found if row["is_base"]), None)
+    base_id = named.run_id if named else base and base["run_id"]
+    # The first run of a series is compared with one of another, whose history is not
+    # its own.
+    followed = [
+        run
+        for r in in_order
+        if r["is_followed"] and (run := by_id[r["run_id"]])
+        if run.series == candidate.series or run.run_id == base_id or r["is_in_window"]
+    ]
     history = followed[:HISTORY_RUNS]
     over = [r for r in in_order if r["is_followed"] or r["is_passed_over"]]
     passed = [r for r in over[:HISTORY_RUNS] if r["is_passed_over"]]
@@ -80,8 +106,7 @@ def choose_baseline(
     passed_over = [by_id[r["run_id"]] for r in passed[::-1]]
     if named:
         text = "the run named as base"
-        return Baseline(named, "run", text, (), line, passed_over)
-    base = next((row for row in found if row["is_base"]), None)
+        return Baseline(named, NAMED, text, (), line, passed_over)
     if base is None and not any(_precedes(run, candidate, runs) for run in runs):
         series = candidate.series
         where = f'run of series "{series}"' if series else "run in the warehouse"

@@ -145,7 +145,13 @@ def read_compared_runs(
         connection, baseline, candidate, loaded, request, settings
     )
     history = read_history(
-        connection, line, pairs, loaded, settings, has_steps=request.kind == "report"
+        connection,
+        line,
+        pairs,
+        loaded,
+        settings,
+        has_steps=request.kind == "report",
+        first_runs=baseline.compared,
     )
     return ComparedRuns(
         candidate,

@@ -171,8 +171,12 @@ def read_history(
     settings: Settings,
     *,
     has_steps: bool,
+    first_runs: Sequence[Run] = (),
 ) -> History:
-    """Return the history of the runs of `line`, and of `pairs` of its last run."""
+    """Return the history of the runs of `line`, and of `pairs` of its last run.
+
+    A difference of a pair begins in one of `first_runs`.
+    """
     asked = {"run_ids": [run.run_id for run in line]}
     with answered_once(
         connection, ["program_tracks"], asked, load_catalogue()
@@ -181,7 +185,14 @@ def read_history(
         steps = []
         if has_steps:
             steps = _read_steps(connection, line, tracks, loaded, settings, answered)
-        since = _read_since(connection, line, pairs, loaded, settings, answered)
+        found = _read_since(connection, line, pairs, loaded, settings, answered)
+    by_key = {pair.key: pair for pair in pairs}
+    since = {
+        (key, color): each
+        if each.first in first_runs
+        else _since_now(by_key[key], line[-1], each)
+        for (key, color), each in found.items()
+    }
     return History(tracks, steps, since)
 
 
@@ -241,6 +252,16 @@ def _read_since(
             connection, "pair_histories", asked, answered=answered
         ).dicts()
     }
+
+
+def _since_now(pair: Pair, candidate: Run, found: Since) -> Since:
+    """Return that a difference begins with the candidate itself."""
+    return found._replace(
+        first=candidate,
+        first_module=pair.candidate,
+        before=pair.base_run,
+        before_module=pair.base,
+    )
 
 
 def _since(row: Mapping[str, Any], loaded: Loaded) -> Since:

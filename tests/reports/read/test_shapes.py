@@ -112,7 +112,7 @@ def test_other_shapes_neither_hold_nor_undo_a_rise(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_rise_begins_where_its_shapes_have_it(tmp_path: Path) -> None:
-    """What other shapes hold is on no side of it, and no commit of theirs is good."""
+    """What other shapes hold is on no side of it."""
     path = tmp_path / "hlodb.duckdb"
     programs = [sized(4), sized(4), wide(9), sized(8), wide(1), sized(9)]
     commits = [
@@ -124,7 +124,7 @@ def test_a_rise_begins_where_its_shapes_have_it(tmp_path: Path) -> None:
         finding, *_ = build_report(connection, request, Settings()).findings
     assert (finding.first_run, finding.commands[-1]) == (
         "night-4",
-        "git rev-list --bisect c2..c4",
+        "git rev-list --bisect c1..c6",
     )
 
 
