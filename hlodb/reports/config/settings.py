@@ -149,6 +149,10 @@ class Settings:
         least = max(self.floor_bytes, self.floor_ratio * min(before, after))
         return delta > 0 and delta >= least
 
+    def floor_of(self, base: int) -> int:
+        """Return by how much a program of `base` bytes may grow unnoticed (bytes)."""
+        return max(self.floor_bytes, round(self.floor_ratio * base))
+
     def judging(self) -> dict[str, Any]:
         """Return the parameters of verdicts, see the query `judged_pairs`."""
         return {

@@ -36,6 +36,7 @@ from hlodb.reports.read.baseline import FIRST
 from hlodb.reports.read.causes import explaining
 from hlodb.reports.read.details import SOURCE
 from hlodb.reports.read.unassigned import CAPTURED, PARTIAL
+from hlodb.rules import rule_rows
 from hlodb.text import counted, signed_bytes
 
 BLAMES = {
@@ -51,6 +52,9 @@ BLAMES = {
 """What likely caused a change, by the blame of its cause."""
 
 _SHOWN_OTHERS = 2
+
+_LOST = "donation_lost"
+"""The rule of the claim that arguments are no longer donated."""
 
 _NO_PASS = ("framework", "environment")
 
@@ -167,10 +171,23 @@ def _unsound(report: Report) -> list[Block]:
 
 
 def _finding(report: Report, f: Finding) -> list[Block]:
-    blocks: list[Block] = [Paragraph(f"Why: {_why(f)}.")]
     edits = explaining(f.claims)
-    if edits and edits[0].advice:
-        blocks.append(Paragraph(f"To undo: {edits[0].advice}"))
+    failed = {
+        g.gate for g in report.gates if (g.finding_id, g.status) == (f.id, "fail")
+    }
+    blocks: list[Block] = []
+    is_of_donations = bool(edits) and edits[0].rule_id == _LOST
+    if failed == {"donation_loss"}:
+        blocks += _lost_donations(f)
+        if f.delta_bytes and not is_of_donations:
+            who = f"{called(f, shared_names(report))} {memory(f)}"
+            blocks.append(Paragraph(f"{who} {moved(f)}: {_why(f)}."))
+    else:
+        blocks.append(Paragraph(f"Why: {_why(f)}."))
+        if edits and edits[0].advice:
+            blocks.append(Paragraph(f"To undo: {edits[0].advice}"))
+        if "donation_loss" in failed and not is_of_donations:
+            blocks += _lost_donations(f)
     if split := share_words(f):
         blocks.append(Paragraph(f"Split: {split}."))
     if f.cause is not None and f.cause.effect is not None:
@@ -188,6 +205,15 @@ def _finding(report: Report, f: Finding) -> list[Block]:
         blocks.append(Paragraph("If this is wanted:"))
         blocks.append(Commands((f"hlodb triage {f.id} accept --reason '…'",)))
     return blocks
+
+
+def _lost_donations(f: Finding) -> list[Block]:
+    """Return which arguments are no longer donated, and how to donate them."""
+    lost = next((each.claim for each in f.claims if each.rule_id == _LOST), None)
+    why = lost or "outputs no longer take over the memory of arguments"
+    text = f"Why the gate donation_loss failed: {why}."
+    advice = next(row[5] for row in rule_rows("cause_rules") if row[1] == _LOST)
+    return [Paragraph(text), Paragraph(f"To undo: {advice}")]
 
 
 def _others(report: Report, worst: Finding) -> list[Block]:
@@ -296,6 +322,6 @@ def _ratchet(report: Report) -> list[Block]:
         if is_mixed and (split := share_words(largest)):
             blocks.append(Paragraph(f"Split: {split}."))
     if report.kind == "report" and report.counts.get("improved"):
-        text = "Next: keep the gain, with budgets at the present size."
+        text = "Next: keep the gain, with budgets just above the present size."
         blocks += [Paragraph(text), Commands(("hlodb report --propose-budgets",))]
     return blocks

@@ -1,14 +1,17 @@
-"""Propose budgets: the present needs of every program, as a ratchet.
+"""Propose budgets: the present needs of large programs and the floors, as a ratchet.
 
-They are to be added to those that are there: where a budget allows what is needed, or
-less, none is proposed, so none is ever raised.
+They are to be added to those that are there: where a budget allows as much, or less,
+none is proposed, so none is ever raised.
 """
 
 from __future__ import annotations
 
 from hlodb.reports.config.settings import Settings, covers
 from hlodb.reports.judge.report import Report
-from hlodb.text import json_text
+from hlodb.text import json_text, plain_bytes, plain_percent
+
+_LEAST_RATIO = 0.1
+"""Smaller programs than this share of the largest get no budget: they are helpers."""
 
 
 def proposed_budgets(report: Report, settings: Settings) -> str:
@@ -20,15 +23,31 @@ def proposed_budgets(report: Report, settings: Settings) -> str:
             needs[key] = max(row.candidate_bytes, needs.get(key, 0))
     if not needs:
         return "# The candidate holds no program with a buffer assignment.\n"
+    largest: dict[int, int] = {}
+    for (_, color, _), size in needs.items():
+        largest[color] = max(size, largest.get(color, 0))
     name = report.comparison.candidate.name
     tables = []
     for (program, color, space), size in sorted(needs.items()):
         least = _least(program, color, space, settings)
-        if least is None or size < least:
-            tables.append(_table(program, space, size, least))
+        limit = size + settings.floor_of(size)
+        if size < _LEAST_RATIO * largest[color]:
+            continue
+        if least is None or limit < least:
+            tables.append(_table(program, space, limit, least))
     if not tables:
         return f"# No budget of what {name} needs is missing, or could be lower.\n"
-    return "\n".join([f"# What {name} needs, exactly.\n", *tables])
+    return "\n".join([_comment(name, settings), *tables])
+
+
+def _comment(name: str, settings: Settings) -> str:
+    """Return what the budgets are made of, and who has none."""
+    least, share = plain_bytes(settings.floor_bytes), settings.floor_ratio
+    return (
+        f"# What {name} needs, and {least} more, or {plain_percent(share)} where that"
+        " is more.\n# Programs below"
+        f" {100 * _LEAST_RATIO:.0f} % of the largest have no budget.\n"
+    )
 
 
 def _least(program: str, color: int, space: str, settings: Settings) -> int | None:

@@ -120,8 +120,8 @@ def _regressions(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
 def _regression(f: Finding, settings: Settings) -> Gate:
     base, value = f.base_bytes or 0, f.candidate_bytes or 0
     # A mixed finding may hold fewer bytes reserved and more of them live.
-    floor = max(settings.floor_bytes, round(settings.floor_ratio * base))
-    row = _about(f, "regression", "bytes", base + floor, value)
+    limit = base + settings.floor_of(base)
+    row = _about(f, "regression", "bytes", limit, value)
     return replace(row, status="fail", reason=cause_in_short(f))
 
 
@@ -219,7 +219,8 @@ def _donations(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
             continue
         if lost > settings.floor_bytes:
             row = _about(f, "donation_loss", "bytes", settings.floor_bytes, lost)
-            yield replace(row, reason="outputs no longer share parameters' memory")
+            reason = "outputs no longer take over the memory of arguments"
+            yield replace(row, reason=reason)
 
 
 _SHARES = {

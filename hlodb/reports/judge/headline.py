@@ -9,6 +9,7 @@ from hlodb.reports.judge.findings import Finding, cause_in_short
 from hlodb.reports.judge.names import Names, called, memory, shared_names
 from hlodb.reports.judge.report import Gate, Judged
 from hlodb.reports.judge.sentences import (
+    against_limit,
     changed_inputs,
     gate_sentence,
     input_words,
@@ -29,7 +30,6 @@ from hlodb.reports.read.capacity import limit_of, limit_words
 from hlodb.text import (
     bytes_from_to,
     counted,
-    plain_bytes,
     plain_percent,
     signed_bytes,
     signed_percent,
@@ -171,10 +171,9 @@ def _limits(failed: Sequence[Gate], shared: Names) -> str:
 def _failed_text(g: Gate, shared: Names) -> str:
     who = called(g, shared) if g.program is not None else "the run"
     text = f"{g.gate} of {who}"
-    if g.unit == "bytes":
-        over = plain_bytes(int(g.value - g.limit))
-        text += f" by {over} over {plain_bytes(int(g.limit))}"
-    return text
+    if g.gate == "budget":
+        return f"{who} {memory(g)} is {against_limit(g)}"
+    return f"{text}: {against_limit(g)}" if g.unit == "bytes" else text
 
 
 def _differences(counts: Counter[str], worst: Finding | None, shared: Names) -> str:

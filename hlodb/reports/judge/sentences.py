@@ -39,13 +39,39 @@ def gate_sentence(gate: Gate, finding: Finding | None, shared: Names) -> str:
         and delta is not None
     ):
         text = f"{who} {moved(finding)}"
+    elif gate.gate == "donation_loss":
+        return f"{who}: {_lost_donations(gate, finding)}"
     elif gate.unit == "bytes":
-        value, limit = plain_bytes(int(gate.value)), plain_bytes(int(gate.limit))
-        verb = "loses" if gate.gate == "donation_loss" else "is"
-        text = f"{who} {verb} {value}, the limit {limit}"
+        text = f"{who} is {against_limit(gate)}"
     else:
         text = f"{who} is {gate.value:g}, the limit {gate.limit:g}"
     return f"{text}: {gate.reason}" if gate.reason else text
+
+
+def against_limit(gate: Gate) -> str:
+    """Return `1.94 KiB over the budget of 393.78 MiB` for a gate in bytes."""
+    limit = "budget" if gate.gate == "budget" else "limit"
+    limit += f" of {plain_bytes(int(gate.limit))}"
+    if not gate.margin:
+        return f"exactly at the {limit}"
+    way = "over" if gate.margin < 0 else "below"
+    return f"{plain_bytes(abs(int(gate.margin)))} {way} the {limit}"
+
+
+def _lost_donations(gate: Gate, finding: Finding | None) -> str:
+    """Return how much is no longer aliased, and what became of the memory.
+
+    They differ where something else moved memory too.
+    """
+    lost, limit = plain_bytes(int(gate.value)), plain_bytes(int(gate.limit))
+    text = f"{lost} of outputs no longer take over the memory of arguments"
+    text += f" (limit {limit})"
+    if finding is None or finding.delta_bytes is None:
+        return text
+    delta = finding.delta_bytes
+    way = "grew" if delta > 0 else "fell"
+    size = plain_bytes(abs(delta))
+    return f"{text}; memory {f'{way} by {size}' if delta else 'is unchanged'}"
 
 
 def moved(finding: Finding) -> str:

@@ -43,7 +43,7 @@ SITUATIONS = {
     "no_change": [],
     "improvement_only": [
         "jit_eval CPU memory -2.00 MiB (-40.0 %): 1 buffer of exp is gone (-2.00 MiB).",
-        "Next: keep the gain, with budgets at the present size.",
+        "Next: keep the gain, with budgets just above the present size.",
         "$ hlodb report --propose-budgets",
     ],
     "still_there": [
@@ -74,7 +74,7 @@ SITUATIONS = {
         "$ hlodb report --run night-1 --propose-budgets",
     ],
     "budget_failed": [
-        "Why: jit_step CPU memory is 4.00 MiB, the limit 1.00 MiB.",
+        "Why: jit_step CPU memory is 3.00 MiB over the budget of 1.00 MiB.",
         "$ hlodb query peak_contents -p run=night-2 -p program=jit_step",
     ],
 }

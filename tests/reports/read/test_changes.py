@@ -11,6 +11,7 @@ from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
+from hlodb.reports.document.brief import brief
 from hlodb.reports.judge.findings import Finding
 from hlodb.reports.judge.report import Report
 from hlodb.reports.judge.sentences import gate_sentence
@@ -126,8 +127,8 @@ def test_the_gate_of_donations_says_what_was_lost(warehouse: Path) -> None:
     (finding,) = [f for f in report.findings if f.id == gate.finding_id]
     assert (finding.delta_bytes, gate.value) == (545_832, 1_077_288)
     assert gate_sentence(gate, finding, set()) == (
-        "jit_zoo_mlp CPU memory loses 1.03 MiB, the limit 0 B: outputs no longer share"
-        " parameters' memory"
+        "jit_zoo_mlp CPU memory: 1.03 MiB of outputs no longer take over the memory of"
+        " arguments (limit 0 B); memory grew by 533.04 KiB"
     )
 
 
@@ -141,9 +142,17 @@ def test_a_loss_below_the_floors_of_the_whole_fails_its_gate(warehouse: Path) ->
     assert (gate.gate, gate.value) == ("donation_loss", 1_077_288)
     assert (gate.finding_id, finding.change) == (finding.id, "same")
     assert report.headline == (
-        "❌ 1 gate failed: jit_zoo_mlp CPU memory loses 1.03 MiB, the"
-        " limit"
-        " 1.00 MiB: outputs no longer share parameters' memory; 1 same"
+        "❌ 1 gate failed: jit_zoo_mlp CPU memory: 1.03 MiB of outputs no longer take"
+        " over the memory of arguments (limit 1.00 MiB); memory grew by 533.04 KiB;"
+        " 1 same"
+    )
+    first, advice, *_ = [
+        block.text for block in brief(report) if hasattr(block, "text")
+    ]
+    assert first.startswith("Why the gate donation_loss failed: ")
+    assert first.endswith(" no longer donated.")
+    assert advice == (
+        "To undo: Donate them again: donate_argnums, donate_argnames, donate."
     )
 
 

@@ -183,7 +183,8 @@ def test_budgets_of_ranks_are_told_apart(tmp_path: Path) -> None:
     ]
     results = json.loads(renderer("sarif")(report))["runs"][0]["results"]
     said = [
-        f"jit_step rank {r} CPU memory is 4.00 MiB, the limit 1 B" for r in range(2)
+        f"jit_step rank {r} CPU memory is 4.00 MiB over the budget of 1 B"
+        for r in range(2)
     ]
     assert [r["message"]["text"] for r in results] == said
     found = [r["partialFingerprints"]["hlodbFinding/v1"] for r in results]
