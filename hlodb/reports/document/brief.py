@@ -12,7 +12,13 @@ from hlodb.reports.document.blocks import (
     command_blocks,
     named,
 )
-from hlodb.reports.judge.findings import ALERTING, OPEN, Finding, undecided
+from hlodb.reports.judge.findings import (
+    ALERTING,
+    OPEN,
+    Finding,
+    is_by_release,
+    undecided,
+)
 from hlodb.reports.judge.names import called, memory, shared_names, state_words
 from hlodb.reports.judge.report import Gate, Report
 from hlodb.reports.judge.sentences import (
@@ -193,7 +199,8 @@ def _finding(report: Report, f: Finding) -> list[Block]:
     if f.cause is not None and f.cause.effect is not None:
         blocks.append(Paragraph(f"Effect: {f.cause.effect}."))
     # Whoever gave the program other inputs, or edited it, needs no pass to blame.
-    if f.change != "changed" and not edits:
+    is_told = bool(edits) or (is_by_release(f) and f.owner is None)
+    if f.change != "changed" and not is_told:
         blocks.append(Paragraph(_likely_cause(f)))
     if f.first_run not in (None, f.candidate_run):
         blocks.append(Paragraph(f'Since: run "{f.first_run}".'))
@@ -245,7 +252,8 @@ def _why(f: Finding) -> str:
 
 
 def _likely_cause(f: Finding) -> str:
-    blame = BLAMES.get(f.cause.blame) if f.cause and not _is_unproven(f) else None
+    is_named = f.cause is not None and not _is_unproven(f) and not is_by_release(f)
+    blame = BLAMES.get(f.cause.blame) if f.cause and is_named else None
     at = cause_line(f)
     source = f"{at[0]}:{at[1]}" if at else None
     where = "Line of the largest buffer"

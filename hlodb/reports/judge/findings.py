@@ -19,6 +19,10 @@ ALERTING = ("worse", "mixed")
 """Changes that fail the gate `regression`."""
 
 
+RELEASE_KEY = "release"
+"""How the key of a cause begins that is another release of the compiler."""
+
+
 OPEN = (*ALERTING, "changed")
 """Changes that a gate may report, and somebody may allow."""
 
@@ -174,6 +178,11 @@ def cause_in_short(f: Finding) -> str:
         return ""
     edits = explaining(f.claims)
     return edit_words(edits, 1) if len(edits) > 1 else f.cause.title
+
+
+def is_by_release(f: Finding) -> bool:
+    """Return whether another release of the compiler is the likely cause."""
+    return f.cause is not None and f.cause.key.startswith(f"{RELEASE_KEY}/")
 
 
 def _group_key(f: Finding) -> _GroupKey | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from hlodb.reports.judge.findings import Finding, cause_in_short
+from hlodb.reports.judge.findings import Finding, cause_in_short, is_by_release
 from hlodb.reports.judge.names import Names, called, memory, shared_names
 from hlodb.reports.judge.report import Gate, Judged
 from hlodb.reports.judge.sentences import (
@@ -27,6 +27,7 @@ from hlodb.reports.judge.verdict import (
 )
 from hlodb.reports.read.baseline import FIRST
 from hlodb.reports.read.capacity import limit_of, limit_words
+from hlodb.reports.read.environment import release_flags
 from hlodb.text import (
     bytes_from_to,
     counted,
@@ -114,7 +115,12 @@ def _found(report: Judged, counts: Counter[str]) -> str:
         parts.insert(0, _unjudged_text(grown[0], report))
         counts = counts - Counter(["not_comparable"])
     others = _others(counts) if report.comparison.base is not None else []
-    return "; ".join([*parts, *others, *([headroom] if headroom else [])])
+    released = []
+    is_said = worst is not None and is_by_release(worst)
+    is_other = release_flags(report.comparison.environment) and is_compared(report)
+    if is_other and not is_said:
+        released = ["compiled by another release of XLA"]
+    return "; ".join([*parts, *released, *others, *([headroom] if headroom else [])])
 
 
 def _why_nothing(report: Judged) -> str:

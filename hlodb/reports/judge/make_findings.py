@@ -14,13 +14,17 @@ from hlodb.reports.judge.finding_ids import (
     places_of,
     with_own_ids,
 )
-from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.findings import RELEASE_KEY, Finding
 from hlodb.reports.judge.sentences import cause_line
-from hlodb.reports.read.details import NO_DETAILS, moved_modules
+from hlodb.reports.read.details import NO_DETAILS, Details, moved_modules
+from hlodb.reports.read.environment import release_flags
 from hlodb.reports.read.facts import Run
 from hlodb.reports.read.history import Since
-from hlodb.reports.read.pairs import Verdict, tags
+from hlodb.reports.read.pairs import Pair, Verdict, tags
 from hlodb.reports.read.report_facts import ReportFacts
+
+_SOURCES = ("framework", "environment")
+"""Blames that another release explains: what it was given, and its flags."""
 
 
 def make_findings(facts: ReportFacts, settings: Settings) -> list[Finding]:
@@ -59,10 +63,14 @@ def _finding(
     is_fixed = v.change == "improved" and not is_step and facts.lines
     change = "fixed" if is_fixed and since.undone is not None else v.change
     both = moved_modules(v)
+    is_released = not is_step and _is_of_other_release(facts, v.pair)
     details = facts.details.get((both, v.color)) if both else None
+    if details is not None and is_released:
+        details = _by_release(details, release_flags(facts.environment))
     limit = settings.limit_of(
         facts.compared.candidate, v.color, v.space, module.platform
     )
+    searched = _searched(facts, since, v, is_step)
     finding = Finding(
         id=_id(v, since, places),
         scope="history" if is_step else "candidate",
@@ -97,7 +105,7 @@ def _finding(
         history=[f"{p.run} {p.bytes} {p.mark}".rstrip() for p in line.points]
         if line
         else [],
-        commands=[*_commands(v, run), *_search(_searched(facts, since, v, is_step))],
+        commands=[*_commands(v, run), *_search(searched, is_released)],
     )
     return _owned(finding, settings)
 
@@ -158,14 +166,50 @@ def _searched(facts: ReportFacts, since: Since, v: Verdict, is_step: bool) -> Si
     )
 
 
-def _search(since: Since) -> list[str]:
+def _is_of_other_release(facts: ReportFacts, pair: Pair) -> bool:
+    """Return whether another release of the compiler was given the same program.
+
+    It is the same, too, where one commit was lowered by two releases of the framework.
+    """
+    base, candidate = pair.base_run, facts.compared.candidate
+    both = pair.both
+    if base is None or both is None or base != facts.compared.baseline.run:
+        return False
+    if not release_flags(facts.environment):
+        return False
+    graphs = [module.source_graph for module in both]
+    commits = [base.commit_sha, candidate.commit_sha]
+    return any(
+        None not in found and found[0] == found[1] for found in (graphs, commits)
+    )
+
+
+def _by_release(details: Details, flags: int) -> Details:
+    """Return details without edits, which nobody made; a pass stays the cause."""
+    cause = details.cause
+    if cause is None or cause.blame not in _SOURCES:
+        return details
+    title = f"likely another release of XLA: {flags} flags are known to one of them"
+    title += " only"
+    released = replace(
+        cause,
+        key=f"{RELEASE_KEY}/{cause.key}",
+        title=title,
+        blame="environment",
+        standing="likely",
+        effect=cause.effect or cause.title,
+    )
+    return details._replace(cause=released, claims=[])
+
+
+def _search(since: Since, is_released: bool) -> list[str]:
     """Return the command that names the commit to dump next, if there may be one.
 
     No commit made the difference where another release of the compiler was given the
     same: then the command lists what else differs.
     """
     before, first = since.before, since.first
-    if before is not None and _is_of_release(since):
+    if before is not None and (is_released or _is_of_release(since)):
         runs = [f"base={before.name}", f"candidate={first.name}"]
         return [
             f"hlodb query environment_diff -p {shlex.join(runs[:1])}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.findings import Finding, is_by_release
 from hlodb.reports.judge.names import Names, called, memory
 from hlodb.reports.judge.report import Gate
 from hlodb.reports.read.causes import explaining
@@ -169,7 +169,12 @@ def edited_line(finding: Finding | None) -> Claim | None:
 
 
 def cause_line(finding: Finding | None) -> tuple[str, int] | None:
-    """Return the line to look at: that of an edit, else the largest buffer's."""
+    """Return the line to look at: that of an edit, else the largest buffer's.
+
+    None where another release of the compiler made the difference.
+    """
+    if finding is not None and is_by_release(finding):
+        return None
     claim = edited_line(finding)
     if claim is not None and claim.source_file and claim.source_line:
         return claim.source_file, claim.source_line

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from hlodb.queries.run import run_query
 from hlodb.reports.read.baseline import branch
@@ -37,6 +38,9 @@ class EnvironmentChange:
     is_memory_relevant: bool
 
 
+RELEASE = "flags that only one release knows"
+"""The key of the change that shows another release of the compiler."""
+
 _SHOWN = 120
 _ELSEWHERE = ("branch", "hlodb_version")
 """Facts that other parts of a report show."""
@@ -62,9 +66,12 @@ def run_facts(run: Run, modules: Sequence[Module]) -> RunFacts:
 def environment_changes(
     connection: Connection, base: Run, candidate: Run
 ) -> list[EnvironmentChange]:
-    """Return what differs in the query `environment_diff`, in its order."""
+    """Return what differs in the query `environment_diff`, in its order.
+
+    Another release of the compiler comes first, where only flags show it.
+    """
     asked = {"base": base.name, "candidate": candidate.name}
-    return [
+    rows = [
         EnvironmentChange(
             row["key"],
             _shown(row["base_value"]),
@@ -73,6 +80,31 @@ def environment_changes(
         )
         for row in run_query(connection, "environment_diff", asked).dicts()
         if row["key"] not in _ELSEWHERE
+    ]
+    return [*_release(connection, base, candidate), *rows]
+
+
+def release_flags(environment: Sequence[EnvironmentChange]) -> int:
+    """Return how many flags only one release knows; 0 where it is the same one."""
+    found = [each for each in environment if each.key == RELEASE]
+    return sum(int(each.base or 0) + int(each.candidate or 0) for each in found)
+
+
+def _release(
+    connection: Connection, base: Run, candidate: Run
+) -> list[EnvironmentChange]:
+    versions = base.compiler_version, candidate.compiler_version
+    if None not in versions and versions[0] == versions[1]:
+        return []
+    asked: dict[str, Any] = {
+        "base_runs": [base.run_id],
+        "candidate_runs": [candidate.run_id],
+    }
+    return [
+        EnvironmentChange(
+            RELEASE, str(row["base_flags"]), str(row["candidate_flags"]), True
+        )
+        for row in run_query(connection, "release_changes", asked).dicts()
     ]
 
 
