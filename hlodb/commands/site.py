@@ -31,7 +31,7 @@ _SMALL_BYTES = 64 << 20
     "--config",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Floors, devices and owners  [default: hlodb.toml]",
+    help="Gates, budgets, devices and owners  [default: hlodb.toml]",
 )
 @limit_option
 @db_option
@@ -40,7 +40,8 @@ def command(
 ) -> None:
     """Write a static site of the warehouse.
 
-    DIR gets a first page with every series, its history and its open findings, a page
+    DIR gets a first page with every series, its history, its open findings and the
+    gates that its latest run fails, a page
     of each run with what changed since the run before, a page of each program, and
     one of all findings. They need no server and no script. Written again, only pages
     of what is new or has changed are made, and those of deleted runs go. DIR must be

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from hlodb.errors import UsageError
-from hlodb.reports.build import report_on
+from hlodb.reports.build import build_report, report_on
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.document.blocks import Section
 from hlodb.reports.document.explanation import outline
@@ -35,8 +35,10 @@ from hlodb.reports.document.site import (
     open_findings,
     run_sections,
 )
+from hlodb.reports.judge.report import Report
 from hlodb.reports.pictures.draw_trend import draw_trend
 from hlodb.reports.pictures.picture import Picture
+from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.read.decisions import Decisions, read_decisions
 from hlodb.reports.read.drawn.overview_drawings import Drawings, read_drawings_of
 from hlodb.reports.read.facts import Answered, Run, read_runs
@@ -151,7 +153,7 @@ def make_site(
         _write_runs(connection, site, known, old_runs)
         _write_programs(site, known, old_programs, programs_read.result())
     _write_findings(site, known)
-    _write_index(site, known, title)
+    _write_index(connection, site, known, title)
     site.finish(pages, {"runs": [run.name for run in known.runs]})
     programs = sum(len(lined.programs) for lined in known.lines)
     return SiteSummary(
@@ -482,7 +484,21 @@ def _drawn_trends(programs: Sequence[ListedProgram]) -> list[Trend]:
     return moved[:_DRAWN] or [p.trend for p in in_order[:_DRAWN_STILL]]
 
 
-def _write_index(site: SiteFolder, known: _Known, title: str) -> None:
+def _judged(connection: Connection, lined: _Lined, known: _Known) -> Report | None:
+    """Return the report on the latest run of a line, as `hlodb report` judges it.
+
+    A single run was compared with nothing, unless it is the latest of all.
+    """
+    latest = lined.line.members[-1]
+    if len(lined.line.members) < 2 and latest != known.runs[-1]:
+        return None
+    request = Request(candidate=latest.name, shown=frozenset())
+    return build_report(connection, request, known.settings)
+
+
+def _write_index(
+    connection: Connection, site: SiteFolder, known: _Known, title: str
+) -> None:
     sections: list[Section] = []
     if blocks := open_findings(known.findings, _finding_links(known)):
         sections.append(Section("Open findings", blocks))
@@ -504,7 +520,8 @@ def _write_index(site: SiteFolder, known: _Known, title: str) -> None:
             for program in lined.programs.values()
             for trend in program.trends
         ]
-        sections += line_sections(lined.title, runs, programs)
+        report = _judged(connection, lined, known)
+        sections += line_sections(lined.title, runs, programs, report)
         drawn[lined.title] = [
             _drawn(trend, f"history-{number}-{place}")
             for place, trend in enumerate(_drawn_trends(programs), 1)

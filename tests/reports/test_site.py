@@ -13,6 +13,7 @@ from hlodb.cli import main
 from hlodb.errors import UsageError
 from hlodb.lake.opening import reading
 from hlodb.reports.build import build_report, report_on
+from hlodb.reports.config.reading import parse_settings
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.read.decisions import read_decisions
@@ -23,7 +24,7 @@ from hlodb.reports.read.neighbours import (
     read_lines,
     read_quality,
 )
-from hlodb.reports.site import SiteSummary, make_site
+from hlodb.reports.site import INDEX, SiteSummary, make_site
 from hlodb.reports.site_folder import STATE_FILE, file_name
 from hlodb.reports.triage import record
 from tests.reports.pages import MOST_BYTES, Element, read_page
@@ -321,3 +322,18 @@ def test_a_lake_has_the_same_site(demo_warehouse: Path, tmp_path: Path) -> None:
     for name in of_lake:
         if not name.startswith("programs/"):
             assert of_lake[name] == of_file[name]
+
+
+@pytest.mark.slow
+def test_the_first_page_says_which_gates_fail(tmp_path: Path) -> None:
+    """As `hlodb report` does: budgets fail where nothing got worse."""
+    same = [World(f"night-{n}", (program("jit_f", 4),)) for n in (1, 2)]
+    path = make(tmp_path / "hlodb.duckdb", *same)
+    settings = parse_settings('[[budget]]\nprogram = "jit_f"\nbytes = "1 MiB"\n')
+    with reading(path) as connection:
+        make_site(connection, tmp_path / "site", settings, "Memory")
+    page = (tmp_path / "site" / INDEX).read_text(encoding="utf-8")
+    failed = "jit_f CPU memory is 3.00 MiB over the budget of 1.00 MiB"
+    assert f"Report: ❌ 1 gate failed: {failed}; 1 same" in page
+    assert f"Gate budget failed: {failed}." in page
+    assert "last run" not in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 from fnmatch import fnmatchcase
@@ -101,11 +102,17 @@ class Settings:
     weights: tuple[tuple[str, float], ...] = ()
     limit_bytes: int | None = None
 
-    def owner_of(self, program: str, source_file: str | None = None) -> str | None:
-        """Return the owner of a program: by the first matching glob, else by a file."""
-        for glob, owner in self.owners:
-            if fnmatchcase(program, glob):
-                return owner
+    def owner_of(
+        self, names: Sequence[str], source_file: str | None = None
+    ) -> str | None:
+        """Return the owner of a program: by the first matching glob, else by a file.
+
+        `names` are its name and former ones.
+        """
+        for name in names:
+            for glob, owner in self.owners:
+                if fnmatchcase(name, glob):
+                    return owner
         return owner_of_file(source_file, self.source_owners) if source_file else None
 
     def weight_of(self, program: str) -> float:

@@ -20,6 +20,7 @@ from hlodb.reports.judge.findings import (
     undecided,
 )
 from hlodb.reports.judge.names import called, memory, shared_names, state_words
+from hlodb.reports.judge.notes import BUDGET
 from hlodb.reports.judge.report import Gate, Report
 from hlodb.reports.judge.sentences import (
     EXPIRED,
@@ -67,7 +68,8 @@ _NO_PASS = ("framework", "environment")
 
 def brief(report: Report) -> list[Block]:
     """Return the worst finding in short; nothing where all is well."""
-    blocks = [*_worst(report), *_standing(report)]
+    unused = [note for note in report.notes if note.startswith(BUDGET)]
+    blocks = [*_worst(report), *_standing(report), *map(Paragraph, unused)]
     return [named(block, report.db) for block in blocks]
 
 

@@ -11,6 +11,7 @@ from hlodb.reports.document.blocks import Block, Paragraph, Section, sparkline, 
 from hlodb.reports.document.report import MARKS
 from hlodb.reports.judge.names import called, shared_names, state_words
 from hlodb.reports.judge.report import Report
+from hlodb.reports.judge.sentences import gate_sentence
 from hlodb.reports.read.baseline import branch
 from hlodb.reports.read.facts import Run
 from hlodb.reports.read.history import Trend
@@ -121,17 +122,38 @@ def _findings(
 
 
 def line_sections(
-    title: str, runs: Sequence[ListedRun], programs: Sequence[ListedProgram]
+    title: str,
+    runs: Sequence[ListedRun],
+    programs: Sequence[ListedProgram],
+    report: Report | None,
 ) -> list[Section]:
-    """Return the latest run of a line, its programs, and all of its runs."""
+    """Return the latest run of a line, its programs, and all of its runs.
+
+    `report` judges the latest run by the gates, where it was made.
+    """
     latest = runs[-1]
     blocks: list[Block] = [Paragraph(f"Latest run: {latest.says}")]
+    if report is not None:
+        blocks += _judged(report)
     if programs:
         blocks.append(_programs(programs, latest.run))
     return [
         Section(title, blocks),
         Section(f"{title}: runs", [_runs(runs)]),
     ]
+
+
+def _judged(report: Report) -> list[Block]:
+    """Return what `hlodb report` says of a run, and every gate that it fails."""
+    shared = shared_names(report)
+    findings = {f.id: f for f in report.findings}
+    failed = [
+        f"Gate {g.gate} failed:"
+        f" {gate_sentence(g, findings.get(g.finding_id or ''), shared)}."
+        for g in report.gates
+        if g.status == "fail"
+    ]
+    return [*map(Paragraph, [f"Report: {report.headline}", *failed])]
 
 
 def _programs(programs: Sequence[ListedProgram], latest: Run) -> Block:
@@ -147,10 +169,13 @@ def _programs(programs: Sequence[ListedProgram], latest: Run) -> Block:
                 plain_bytes(each.sizes[-1]),
                 sparkline(_sampled([point.bytes for point in points])),
                 few(steps[::-1], 3) or "-",
-                "" if last == latest.name else f"until {last}",
+                "" if last == latest.name else last,
             ]
         )
-    header = ["program", "space", "reserved", "run by run", "steps", "held"]
+    header = ["program", "space", "reserved", "run by run", "steps", "last run"]
+    if not any(row[-1] for row in rows):
+        # Every program is in the latest run.
+        header, rows = header[:-1], [row[:-1] for row in rows]
     in_order = sorted(programs, key=lambda p: (p.trend.color, -p.sizes[-1], p.who))
     links = [each.link for each in in_order]
     return table(header, rows, MOST_RUNS, numeric=(2,), links=links)

@@ -15,6 +15,7 @@ from datetime import date
 from hlodb.errors import UsageError
 from hlodb.reports.config.settings import Budget, Settings, covers
 from hlodb.reports.judge.findings import ALERTING, Finding, cause_in_short
+from hlodb.reports.judge.former_names import FormerNames
 from hlodb.reports.judge.names import place
 from hlodb.reports.judge.report import Gate
 from hlodb.reports.judge.sentences import absence, changed_inputs, input_words
@@ -31,6 +32,7 @@ class GateFacts:
     `limits` are by platform and memory space; the compiler refused the programs in
     `refused`.
     `replicated` has a program's name, then what base and candidate replicate (bytes).
+    Budgets of `former` names hold for renamed programs.
     """
 
     findings: Sequence[Finding]
@@ -42,6 +44,7 @@ class GateFacts:
     compiles: Mapping[str, int]
     replicated: Sequence[tuple[str, int, int]]
     today: date | None
+    former: FormerNames
 
 
 ABSOLUTE = ("budget", "fragmentation", "padding", "recompiles", "replicated")
@@ -174,18 +177,21 @@ def _absent(f: Finding) -> Gate:
 def _budgets(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
     for budget in settings.budgets:
         for p in facts.programs:
-            known = p.candidate_bytes is not None
-            if not known or not covers(budget, p.program, p.color, p.space):
+            names = (p.program, *facts.former.get(p.program, ()))
+            name = next((n for n in names if covers(budget, n, p.color, p.space)), None)
+            if p.candidate_bytes is None or name is None:
                 continue
+            reason = f"budget of {name}, its former name"
             limit = _limit(budget, p, facts)
             if limit is not None:
                 yield _row(
                     "budget",
                     "bytes",
                     limit,
-                    p.candidate_bytes or 0,
+                    p.candidate_bytes,
                     **_whose(p),
-                    owner=budget.owner or settings.owner_of(p.program),
+                    owner=budget.owner or settings.owner_of(names),
+                    reason=reason if name != p.program else "",
                 )
 
 

@@ -12,6 +12,7 @@ from hlodb.reports.config.settings import Settings
 from hlodb.reports.judge.decisions import decided
 from hlodb.reports.judge.finding_ids import former_ids
 from hlodb.reports.judge.findings import Finding, in_order
+from hlodb.reports.judge.former_names import former_names
 from hlodb.reports.judge.gates import GateFacts, gate_rows, standing_rows
 from hlodb.reports.judge.headline import headline_of
 from hlodb.reports.judge.make_findings import make_findings
@@ -121,6 +122,7 @@ def _gate_facts(
         compiles=facts.compiles,
         replicated=facts.replicated,
         today=today,
+        former=former_names(facts.compared),
     )
 
 

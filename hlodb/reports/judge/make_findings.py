@@ -15,6 +15,7 @@ from hlodb.reports.judge.finding_ids import (
     with_own_ids,
 )
 from hlodb.reports.judge.findings import RELEASE_KEY, Finding
+from hlodb.reports.judge.former_names import FormerNames, former_names
 from hlodb.reports.judge.sentences import cause_line
 from hlodb.reports.read.details import NO_DETAILS, Details, moved_modules
 from hlodb.reports.read.environment import release_flags
@@ -44,7 +45,8 @@ def make_findings(facts: ReportFacts, settings: Settings) -> list[Finding]:
         if finding.id not in ids:
             ids.add(finding.id)
             found.append(finding)
-    return found
+    former = former_names(compared)
+    return [_owned(finding, former, settings) for finding in found]
 
 
 def _finding(
@@ -107,7 +109,7 @@ def _finding(
         else [],
         commands=[*_commands(v, run), *_search(searched, is_released)],
     )
-    return _owned(finding, settings)
+    return finding
 
 
 def _id(v: Verdict, since: Since, places: Places) -> str:
@@ -121,10 +123,11 @@ def _id(v: Verdict, since: Since, places: Places) -> str:
     return finding_id(module, v.color, since.first.name, places[module.key])
 
 
-def _owned(finding: Finding, settings: Settings) -> Finding:
+def _owned(finding: Finding, former: FormerNames, settings: Settings) -> Finding:
     at = cause_line(finding)
     path = at[0] if at else None
-    return replace(finding, owner=settings.owner_of(finding.program, path))
+    names = (finding.program, *former.get(finding.program, ()))
+    return replace(finding, owner=settings.owner_of(names, path))
 
 
 def _relevance(v: Verdict, settings: Settings, limit_bytes: int | None) -> int:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from fnmatch import fnmatchcase
 
 from hlodb.reports.config.settings import Settings, covers
+from hlodb.reports.judge.former_names import former_names
 from hlodb.reports.judge.names import memory
 from hlodb.reports.read.compared_runs import ComparedRuns
 from hlodb.reports.read.facts import Run
@@ -43,25 +44,40 @@ def notes(
             f"Ingested an hour or more after later runs of the series: {names}."
             " Comparisons with their neighbours were renewed."
         )
-    for budget in settings.budgets:
-        rows = [p for p in programs if p.candidate_bytes is not None]
-        fitting = [p for p in rows if fnmatchcase(p.program, budget.program)]
-        if not fitting:
-            found.append(
-                f"The budget of {budget.program} matches no program of this run."
-            )
-        elif not any(covers(budget, p.program, p.color, p.space) for p in fitting):
-            where = budget.space or f"memory space {budget.color}"
-            used = ", ".join(sorted(set(map(memory, fitting))))
-            found.append(
-                f"The budget of {budget.program} for {where} matches no memory space"
-                f" of this run, which uses {used}."
-            )
+    found += _unused_budgets(compared, settings, programs)
     renamed = {(p.base_program, p.program) for p in programs if p.base_program}
     for old, new in sorted(renamed, key=repr):
         found.append(f"{new} is compared with {old} of the base: a renamed program.")
     found += _earlier_names(compared, renamed)
     return found
+
+
+BUDGET = "The budget of"
+"""How a note about an unused budget begins."""
+
+
+def _unused_budgets(
+    compared: ComparedRuns, settings: Settings, programs: Sequence[ProgramRow]
+) -> Iterator[str]:
+    """Yield which budgets hold for nothing of the candidate."""
+    former = former_names(compared)
+    rows = [p for p in programs if p.candidate_bytes is not None]
+    for budget in settings.budgets:
+        fitting = [
+            (p, name)
+            for p in rows
+            for name in (p.program, *former.get(p.program, ()))
+            if fnmatchcase(name, budget.program)
+        ]
+        if not fitting:
+            yield f"{BUDGET} {budget.program} matches no program of this run."
+        elif not any(covers(budget, n, p.color, p.space) for p, n in fitting):
+            where = budget.space or f"memory space {budget.color}"
+            used = ", ".join(sorted({memory(p) for p, _ in fitting}))
+            yield (
+                f"{BUDGET} {budget.program} for {where} matches no memory space"
+                f" of this run, which uses {used}."
+            )
 
 
 def _names(runs: Sequence[Run]) -> str:

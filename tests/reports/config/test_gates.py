@@ -240,6 +240,7 @@ def test_replicated_bytes_of_programs_that_share_a_name() -> None:
         compiles={},
         replicated=[("step", 0, 50), ("step", 0, 300), ("step", 400, 400), ("b", 9, 8)],
         today=None,
+        former={},
     )
     rows = gate_rows(facts, Settings(replicated_bytes=100))
     assert [(r.gate, r.status, r.program, r.limit, r.value) for r in rows] == [

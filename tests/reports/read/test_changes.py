@@ -11,6 +11,7 @@ from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
+from hlodb.reports.document.blocks import Paragraph
 from hlodb.reports.document.brief import brief
 from hlodb.reports.judge.findings import Finding
 from hlodb.reports.judge.report import Report
@@ -146,9 +147,8 @@ def test_a_loss_below_the_floors_of_the_whole_fails_its_gate(warehouse: Path) ->
         " over the memory of arguments (limit 1.00 MiB); memory grew by 533.04 KiB;"
         " 1 same"
     )
-    first, advice, *_ = [
-        block.text for block in brief(report) if hasattr(block, "text")
-    ]
+    said = [b.text for b in brief(report) if isinstance(b, Paragraph)]
+    first, advice, *_ = said
     assert first.startswith("Why the gate donation_loss failed: ")
     assert first.endswith(" no longer donated.")
     assert advice == (
