@@ -212,11 +212,21 @@ def _in_our_style(error: click.ClickException) -> str:
         near = " or ".join(sorted(error.possibilities))
         message = f"{error.message.rstrip('.')} (did you mean {near}?)"
     context = getattr(error, "ctx", None)
+    if isinstance(error, click.NoSuchOption) and _writes_pages(context, error):
+        message = "no such option '--write': pass --format html -o FILE"
     help_ = f"; see `{context.command_path} --help`" if context else ""
     extra = _EXTRA.match(message)
     if extra and context and any("--run" in p.opts for p in context.command.params):
         message = f"unexpected argument {extra[1]} (did you mean --run {extra[1]}?)"
     return f"{message[:1].lower()}{message[1:]}{help_}"
+
+
+def _writes_pages(context: click.Context | None, error: click.NoSuchOption) -> bool:
+    """Return whether a command has pages, and was asked for one as a report is."""
+    if context is None or error.option_name != "--write":
+        return False
+    choices = (getattr(p.type, "choices", ()) for p in context.command.params)
+    return any("html" in each for each in choices)
 
 
 def _complain(message: str, exit_code: int) -> int:

@@ -152,7 +152,7 @@ def command(
     the run at the commit that the candidate's label `fork_point` names; if the
     candidate's label `branch` is not main, the latest run of main; the latest run
     labelled `accepted=true`; the latest run. Runs are comparable if platform, device
-    and series are the same.
+    and series are the same; the first run of a series is with those of any.
 
     Gates are limits. Unless hlodb.toml says otherwise, a program fails that grows by at
     least 1 MiB and also by at least 0.5 %, is missing, or no longer reuses 1 MiB of

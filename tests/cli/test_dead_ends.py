@@ -117,6 +117,10 @@ def test_commands_in_errors_name_the_warehouse(
             ["runs", "--sries", "x"],
             "no such option '--sries' (did you mean --series or --wide?); see",
         ),
+        (
+            ["diff", "a", "b", "--write", "html=x"],
+            "no such option '--write': pass --format html -o FILE; see",
+        ),
         (["report", "--fail-on", "x"], "invalid value for '--fail-on'"),
         (["diff", "x"], "missing argument 'B'"),
         (["report", "pr-17"], "unexpected argument pr-17 (did you mean --run pr-17?)"),
