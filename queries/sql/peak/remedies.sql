@@ -154,17 +154,19 @@ priced AS MATERIALIZED (
     member_until := (SELECT last_steps FROM columns_of_members)
   ) AS s
 ),
--- The line of the largest value that has one.
+-- The line of the largest value that has one of its own, else of a reader.
 lines AS (
   SELECT
     m.module_id, m.locations_id, m.set_name,
-    arg_max(s.source_file, (m.size_bytes, -m.place)) AS source_file,
-    arg_max(s.source_line, (m.size_bytes, -m.place)) AS source_line
+    arg_max(
+      {'source_file': s.source_file, 'source_line': s.source_line},
+      (s.attribution <> 'read', m.size_bytes, -m.place)
+    ) AS found
   FROM members AS m
-  JOIN instruction_sources() AS s
+  JOIN value_sources() AS s
     ON s.module_id = m.module_id
     AND s.locations_id IS NOT DISTINCT FROM m.locations_id
-    AND s.instruction_id = m.instruction_id
+    AND s.value_id = m.value_id
   WHERE s.source_file IS NOT NULL
   GROUP BY m.module_id, m.locations_id, m.set_name
 ),
@@ -192,8 +194,8 @@ found AS (
     c.*, p.rule_id, p.subject,
     c.live_peak_bytes - coalesce(p.part_peak_bytes, c.live_peak_bytes)
       AS saved,
-    greatest(0, p.part_reserved_bytes) AS spared, l.source_file,
-    l.source_line, array_to_string(g.numbers, ',') AS parameters,
+    greatest(0, p.part_reserved_bytes) AS spared, l.found.source_file,
+    l.found.source_line, array_to_string(g.numbers, ',') AS parameters,
     array_to_string(o.numbers, ',') AS results
   FROM chosen AS c
   JOIN priced AS p

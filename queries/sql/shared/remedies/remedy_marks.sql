@@ -7,7 +7,9 @@
 --   replaced by. cache: the same, and temporary arrays of its dimensions, with
 --   or without the first one. moved: moved_results. replicated: arguments of
 --   replicated_tensors, and optimiser state that each device holds whole.
---   padded: arrays of two dimensions or more that are larger than their data.
+--   padded: arrays of two dimensions or more that are larger than their data,
+--   but for padded_rows: copies of an argument in another layout that takes
+--   more, of which several rows fill the tile.
 --   saved: saved_values outside of loops, but for a CPU, for which XLA undoes
 --   recomputation there, and for programs that recompute already. offloaded:
 --   their longest time without an access, where there is another memory. kept:
@@ -42,13 +44,14 @@
 -- grain: module content, value, mark, subject
 -- steps: described_values, arrays, missed_pairs, arguments, argument_places,
 --   updating_programs, argument_sizes, batch_sizes, saved_arrays, loop_arrays,
---   loop_stacks, histories, scheduled_instructions, program_traits,
---   returned_arrays, new_states, result_arrays, read_steps, result_sources,
---   positional_arrays, windowed_arrays, kept_stacks, narrow_programs,
---   awaiting_gradients, shaped_arrays, softmax_dimensions, narrowed_arguments,
---   whole_states, undivided_arguments, whole_updates, batch_arrays,
---   prepared_stacks, gathered_results, real_spectra, chunkable_arrays,
---   divided_programs, replicated_values, marks_of_saved, marks_alone
+--   loop_stacks, histories, scheduled_instructions, padded_arrays,
+--   program_traits, returned_arrays, new_states, result_arrays, read_steps,
+--   result_sources, positional_arrays, windowed_arrays, kept_stacks,
+--   narrow_programs, awaiting_gradients, shaped_arrays, softmax_dimensions,
+--   narrowed_arguments, whole_states, undivided_arguments, whole_updates,
+--   batch_arrays, prepared_stacks, gathered_results, real_spectra,
+--   chunkable_arrays, divided_programs, replicated_values, marks_of_saved,
+--   marks_alone
 -- param run
 -- param program
 -- column module_id
@@ -120,13 +123,12 @@ WITH marked AS (
     AND r.value_id = v.value_id
   UNION ALL
   SELECT
-    v.*, 'padded', 'all values of ' || v.shape,
-    v.size_bytes - v.logical_bytes, v.size_bytes, 0, NULL, NULL
+    v.*, CASE WHEN p.is_packable THEN 'padded_rows' ELSE 'padded' END,
+    p.subject, p.padding_bytes, p.size_bytes, 0, NULL, NULL
   FROM arrays AS v
-  WHERE v.size_bytes > v.logical_bytes
-    -- A scalar or a vector fills no tile, whatever its length.
-    AND v.dimensions LIKE '%,%'
-    AND v.shape LIKE '%:T(%'
+  JOIN padded_arrays AS p
+    ON p.module_id = v.module_id
+    AND p.value_id = v.value_id
   UNION ALL
   SELECT v.*, s.mark, s.subject, 1, 1, 0, s.from_step, s.until_step
   FROM arrays AS v
