@@ -58,6 +58,9 @@ _KINDS = {
 _UNNAMED_RATIO = 0.9
 """Where more of a peak has no layer, layers say nothing about it."""
 
+_PADDED_RATIO = 0.25
+"""Where so much of what has a role is padding, it is worth a word."""
+
 _MOST_PATHS = 4
 """Of more paths no command is written out."""
 
@@ -249,8 +252,17 @@ def left_out(space: Row, *, is_first: bool = True) -> str:
 
 
 def _roles(roles: Sequence[Row], top: int) -> list[Block]:
-    rows = [(*_owned(row), row["role"].replace("_", " ")) for row in roles]
+    rows = [(*_owned(row), role_of(row)) for row in roles]
     return _holders("What holds the peak:", ("role",), rows, top)
+
+
+def role_of(row: Row) -> str:
+    """Return a role in words, and its padding where that is much of it."""
+    words = str(row["role"].replace("_", " "))
+    padding = row["padding_bytes"] or 0
+    if padding < _PADDED_RATIO * row["owned_bytes"]:
+        return words
+    return f"{words}, {plain_bytes(padding)} of them padding"
 
 
 def _lines(lines: Sequence[Row], top: int) -> list[Block]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hlodb.reports.document.advice import advice_on, afterwards, nothing_pays
-from hlodb.reports.document.explanation import left_out, line_of
+from hlodb.reports.document.explanation import left_out, line_of, role_of
 from hlodb.reports.read.overview import Overview, Row, described_spaces, rows_of
 from hlodb.text import plain_bytes, plain_percent, signed_bytes
 
@@ -71,8 +71,9 @@ def _holds(overview: Overview, space: Row, roles: Sequence[Row]) -> str:
     """Return the largest role of the peak, and the source line that holds most."""
     role = roles[0]
     size = plain_bytes(role["owned_bytes"])
-    text = f"{role['role'].replace('_', ' ').capitalize()}: {_share(role)} of the"
-    text += f" live peak ({size})."
+    name, comma, padding = role_of(role).partition(",")
+    text = f"{name.capitalize()}: {_share(role)} of the live peak"
+    text += f" ({size}{comma}{padding})."
     lines = rows_of(overview, "peak_by_source_line", space)
     known = [row for row in lines if line_of(row)]
     if known and (known[0]["peak_ratio"] or 0) >= _LEAST_LINE_RATIO:

@@ -139,6 +139,7 @@ ROLES = (
     "weights",
     "optimiser_state",
     "caches",
+    "argument_copies",
     "constants",
     "inputs",
     "gathered_weights",

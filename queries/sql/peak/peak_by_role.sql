@@ -3,7 +3,7 @@
 --   gradients, activations, gathered weights, outputs and workspace?
 -- definition: owned_bytes of peak_roles by role and rule. Values in a
 --   parameter's allocation, and copies of a parameter, count as that
---   parameter.
+--   parameter, but for argument_copies, which are in another layout.
 -- grain: module occurrence, memory space, role, rule
 -- leading: program, space_name, role, owned_bytes, peak_ratio, value_count,
 --   largest_instruction
@@ -27,6 +27,8 @@
 -- column owned_bytes BIGINT bytes lower_is_better: Bytes of the live peak.
 -- column copied_bytes BIGINT bytes lower_is_better: Those of them that are
 --   copies of parameters, such as slices in a loop, beside the parameters.
+-- column padding_bytes BIGINT bytes lower_is_better: Those of them that are
+--   padding.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
 -- column value_count BIGINT count neutral: Number of values.
 -- column largest_instruction VARCHAR name neutral: Instruction that owns the
@@ -40,6 +42,7 @@ SELECT
     sum(g.owned_bytes) FILTER (WHERE g.rule_id LIKE 'copy\_of\_%' ESCAPE '\'),
     0
   ) AS BIGINT) AS copied_bytes,
+  CAST(coalesce(sum(g.padding_bytes), 0) AS BIGINT) AS padding_bytes,
   sum(g.owned_bytes) / nullif(m.live_peak_bytes, 0) AS peak_ratio,
   count(g.value_id) AS value_count,
   arg_max(i.name, (g.owned_bytes, -g.value_id)) AS largest_instruction,

@@ -2,7 +2,8 @@
 -- question: Which rules decide whether a value is a weight, optimiser state,
 --   gradient or activation?
 -- definition: The first rule (by place) whose conditions all hold decides;
---   NULL is no condition. kind: kind of allocation. is_donated: the
+--   NULL is no condition. kind: kind of allocation,
+--   or argument_copy for a copy of an argument in another layout. is_donated: the
 --   parameter's allocation is live-out. name_pattern: regular expression on
 --   op_name, for values that count as a parameter on that of the parameter.
 --   opcode_pattern: on the defining operation. made_in (origin_phase where

@@ -4,7 +4,8 @@
 --   matching rule in role_rules; unclassified if none matches. A parameter,
 --   what is written into it, and the result that takes its place have the role
 --   of the parameter, and so do temporary copies and slices of it
---   (copied_parameters, array_origins). Other values in the memory of a
+--   (copied_parameters, array_origins); a copy of all of it in another layout
+--   is of kind argument_copy and has a role of its own. Other values in the memory of a
 --   donated parameter or of a result, which they use before it is written, are
 --   temporary values. In a program with a backward pass that donates nothing,
 --   a parameter counts as donated if it alone has the shape of a result and is
@@ -31,6 +32,7 @@
 -- column value_id
 -- column instruction_id
 -- column owned_bytes BIGINT bytes neutral: Bytes of the peak that it owns.
+-- column padding_bytes BIGINT bytes neutral: Padding among these.
 -- column role VARCHAR name neutral: Role of the value; unclassified if no rule
 --   applies.
 -- column rule_id VARCHAR name neutral: Rule that decided the role, with the
@@ -38,7 +40,7 @@
 WITH described AS (
   SELECT
     v.module_id, v.color AS space_color, v.allocation_id, v.value_id, v.kind,
-    v.instruction_id, v.owned_bytes, v.is_copy, i.opcode,
+    v.instruction_id, v.owned_bytes, v.padding_bytes, v.is_copy, i.opcode,
     CASE WHEN v.kind = 'parameter' THEN n.op_name ELSE lower(i.op_name) END
       AS op_name,
     coalesce(p.is_donated, FALSE) AS is_donated,
@@ -92,11 +94,11 @@ ruled AS (
 )
 SELECT
   r.module_id, r.space_color AS color, r.allocation_id, r.value_id,
-  r.instruction_id, r.owned_bytes,
+  r.instruction_id, r.owned_bytes, r.padding_bytes,
   coalesce(arg_min(r.role, r.place), 'unclassified') AS role,
   CASE WHEN r.is_copy THEN 'copy_of_' ELSE '' END
     || arg_min(r.rule_id, r.place) AS rule_id
 FROM ruled AS r
 GROUP BY
   r.module_id, r.space_color, r.allocation_id, r.value_id, r.instruction_id,
-  r.owned_bytes, r.is_copy
+  r.owned_bytes, r.padding_bytes, r.is_copy

@@ -1,10 +1,15 @@
--- step: Values at the peak with the parameter that they are or copy.
+-- step: Values at the peak with the parameter that they are or copy. A copy of
+--   a whole parameter in another layout is of kind argument_copy.
 -- grain: value
 -- materialised: no
 SELECT
   v.module_id, v.color, v.allocation_id, v.value_id, v.instruction_id,
-  v.owned_bytes,
+  v.owned_bytes, v.padding_bytes,
   CASE
+    WHEN p.color = v.color
+      AND split_part(p.shape, '{', 1) = split_part(v.shape, '{', 1)
+      AND regexp_extract(p.shape, '\{([0-9,]*)', 1)
+        <> regexp_extract(v.shape, '\{([0-9,]*)', 1) THEN 'argument_copy'
     WHEN c.allocation_id IS NOT NULL THEN 'parameter'
     WHEN w.value_id IS NOT NULL THEN 'temp'
     ELSE v.kind
@@ -35,3 +40,6 @@ LEFT JOIN (
   AND c.instruction_id = v.instruction_id
   AND c.element = v.element
   AND (v.kind = 'temp' OR w.value_id IS NOT NULL)
+LEFT JOIN described_parameters AS p
+  ON p.module_id = c.module_id
+  AND p.allocation_id = c.allocation_id

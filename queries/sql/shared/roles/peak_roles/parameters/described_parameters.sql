@@ -3,6 +3,7 @@
 -- materialised: no
 SELECT
   a.module_id, a.allocation_id, any_value(a.parameter_number) AS number,
+  any_value(a.color) AS color, any_value(a.shape) AS shape,
   bool_or(coalesce(a.is_live_out, FALSE) OR u.module_id IS NOT NULL)
     AS is_donated,
   bool_or(a.shape NOT LIKE '%[]%') AS is_array,
