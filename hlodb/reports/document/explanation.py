@@ -17,6 +17,7 @@ from hlodb.reports.document.blocks import (
     sparkline,
     table,
 )
+from hlodb.reports.document.log_and_dump import stated_excess
 from hlodb.reports.document.logs import log_headline, log_sections
 from hlodb.reports.document.partial import (
     headline_of,
@@ -87,7 +88,7 @@ def _headline(overview: Overview) -> str:
         return f"{name}: {said}"
     spaces = memory_spaces(overview)
     if refused := [row for row in spaces if row["is_refused"]]:
-        return f"{name}: {_refusal(refused[0])}"
+        return f"{name}: {_refusal(overview, refused[0])}"
     if not spaces and (partial := partial_rows(overview)):
         return f"{name}: {partial[0]['program']}, {headline_of(partial[0])}"
     if not spaces:
@@ -115,7 +116,7 @@ def outline(overview: Overview, programs: int, top: int) -> list[Section]:
     """Return all sections; `programs` are described, with `top` rows a table."""
     spaces = memory_spaces(overview)
     refused = [row for row in spaces if row["is_refused"]]
-    sections = [Section("Refused", _refusals(refused))] if refused else []
+    sections = [Section("Refused", _refusals(overview, refused))] if refused else []
     if not overview.is_whole:
         sections.append(Section("Not read", _rejects(overview)))
     sections += log_sections(overview, programs, top)
@@ -135,9 +136,9 @@ def outline(overview: Overview, programs: int, top: int) -> list[Section]:
     return sections
 
 
-def _refusals(refused: Sequence[Row]) -> list[Block]:
+def _refusals(overview: Overview, refused: Sequence[Row]) -> list[Block]:
     """Return a sentence for each program that the compiler gave up."""
-    texts = dict.fromkeys(map(_refusal, refused))
+    texts = dict.fromkeys(_refusal(overview, row) for row in refused)
     return [Paragraph(f"{_capital(text)}.") for text in texts]
 
 
@@ -415,15 +416,15 @@ def _memory(space: Row) -> str:
     return space_words(space["space_name"], space["color"])
 
 
-def _refusal(space: Row) -> str:
-    """Return that the compiler refused a program."""
+def _refusal(overview: Overview, space: Row) -> str:
+    """Return that the compiler refused a program; a log counts its code, too."""
     text = f"the compiler refused {space['program']}, which does not fit"
     limit = space_limit(space)
     if limit.bytes is None:
         return text
     size = plain_bytes(space["reserved_bytes"])
     text += f" {_memory(space)}: {size} of {limit_words(limit)}"
-    over = space["reserved_bytes"] - limit.bytes
+    over = stated_excess(overview, space) or space["reserved_bytes"] - limit.bytes
     if over > 0:
         return f"{text}, {plain_bytes(over)} too much"
     return f"{text}, and what the dump does not count, such as code"

@@ -6,6 +6,7 @@ from hlodb.reports.read.overview import (
     MAIN_SPACE,
     Overview,
     Row,
+    failures,
     memory_spaces,
 )
 from hlodb.text import plain_bytes
@@ -34,6 +35,23 @@ def space_of(overview: Overview, report: Row) -> Row | None:
     return next((row for row in own if row["color"] == MAIN_SPACE), None)
 
 
+def stated_excess(overview: Overview, space: Row) -> int | None:
+    """Return by how much a log says that a memory space is exceeded.
+
+    None where no report has the figure, or counts something else than the dump.
+    """
+    reserved = space["reserved_bytes"]
+    found = [
+        report["over_bytes"]
+        for report in failures(overview)
+        if report["capacity_bytes"] is not None
+        and (report["over_bytes"] or 0) > 0
+        and abs((report["needed_bytes"] or 0) - reserved) < _SAME_RATIO * reserved
+        and space_of(overview, report) == space
+    ]
+    return found[0] if found else None
+
+
 def refused(overview: Overview) -> str | None:
     """Return the program of a dump that the compiler refused, if it is one alone."""
     rows = overview.answers["headroom"]
@@ -58,7 +76,7 @@ def parts_left_out(report: Row, space: Row) -> list[tuple[str, int]]:
     Nothing unless they add up, within the two digits that a message prints.
     """
     needed, reserved = report["needed_bytes"], space["reserved_bytes"]
-    if needed is None or reserved <= needed:
+    if needed is None or reserved - needed < _SAME_RATIO * reserved:
         return []
     parts = [
         (name, space[column])

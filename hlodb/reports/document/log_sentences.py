@@ -44,12 +44,24 @@ def sentence(row: Row, program: str | None = None, buffers: Sequence[Row] = ()) 
         capacity = plain_bytes(row["capacity_bytes"])
         return f"{failed}: one buffer alone, {which}{needed}, exceeds {capacity}"
     if row["capacity_bytes"] is None:
+        if _is_of_temporaries(row):
+            return f"{failed}: its temporaries alone are {needed}"
         return f"{failed}: it needs {needed}"
     of = f"it needs {needed} of {plain_bytes(row['capacity_bytes'])}"
     if row["over_bytes"] <= 0:
         # Both are printed to three digits.
         return f"{failed}: {of} as rounded"
     return f"{failed}: {of}, {plain_bytes(row['over_bytes'])} too much"
+
+
+def _is_of_temporaries(row: Row) -> bool:
+    """Return whether a report counts neither arguments nor results."""
+    return bool(
+        row["form"] == "program_memory"
+        and row["needed_bytes"] == row["temp_bytes"]
+        and not row["parameter_bytes"]
+        and not row["live_out_bytes"]
+    )
 
 
 _SPACES = {

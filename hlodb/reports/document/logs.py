@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hlodb.reports.document.advice import SMALL_BYTES
 from hlodb.reports.document.blocks import Block, Paragraph, Section, table
 from hlodb.reports.document.log_and_dump import (
     compared_figures,
@@ -16,6 +17,7 @@ from hlodb.reports.document.log_sentences import sentence
 from hlodb.reports.read.capacity import limit_words, space_limit
 from hlodb.reports.read.failures import Failure, joined, listed_buffers
 from hlodb.reports.read.overview import (
+    SMALL_RATIO,
     Overview,
     Row,
     chunks_of,
@@ -34,6 +36,8 @@ _MOST_PLACES = 8
 
 _LONGEST_LIST = 20
 """Compilers list so many buffers; a shorter list has all of them."""
+
+_LONGEST_LABEL = 80
 
 _LISTED_RATIO = 0.9
 """A list of all buffers takes at least this share of the temporaries."""
@@ -129,13 +133,7 @@ def _section(failure: Failure, overview: Overview, top: int) -> Section:
     elif row["form"] in ("program_memory", "buffer_assignment"):
         blocks.append(Paragraph("The report lists no buffers."))
     if row["padding_bytes"]:
-        blocks.append(
-            Paragraph(
-                f"{plain_bytes(row['padding_bytes'])} of the listed"
-                f" {plain_bytes(row['listed_bytes'])} are padding: choose dimensions"
-                " that fill the tile of the layout."
-            )
-        )
+        blocks.append(Paragraph(_padding(row, buffers)))
     blocks += _chunks(chunks_of(overview, row), top)
     if row["program_by"] == "temporaries":
         text = (
@@ -147,6 +145,26 @@ def _section(failure: Failure, overview: Overview, top: int) -> Section:
         blocks.append(Paragraph(text))
     title = "Out of memory" if row["has_failed"] else "Reported by the log"
     return Section(title, blocks)
+
+
+def _padding(row: Row, buffers: Sequence[Row]) -> str:
+    """Return how much is padding, of which buffer most, and what saves it."""
+    padding = row["padding_bytes"]
+    text = (
+        f"{plain_bytes(padding)} of the listed {plain_bytes(row['listed_bytes'])} are"
+        " padding"
+    )
+    if padding < max(SMALL_BYTES, SMALL_RATIO * (row["needed_bytes"] or 0)):
+        return f"{text}."
+    most = max(buffers, key=lambda each: each["padding_bytes"] or 0, default=None)
+    if most is not None and 2 * (most["padding_bytes"] or 0) > padding:
+        text += f", most of it in {most['instruction'] or most['shape']}"
+        if most["tile_use"]:
+            text += f": its data fill {most['tile_use']}"
+    return (
+        f"{text}. Fold short dimensions into others, or put several rows into one, so"
+        " that the data fill the tile of the layout; wider dimensions save nothing."
+    )
 
 
 def _other_places(reports: Sequence[Row]) -> str:
@@ -177,7 +195,7 @@ def _cut_list(row: Row, buffers: Sequence[Row]) -> str:
 
 def _parts(row: Row) -> list[Block]:
     parts = [
-        f"{name} {plain_bytes(row[column])}"
+        f"{name} {plain_bytes(row[column])}{_shared(row, column)}"
         for column, name in (
             ("requested_bytes", "the request that failed"),
             ("parameter_bytes", "arguments"),
@@ -190,6 +208,13 @@ def _parts(row: Row) -> list[Block]:
     if not parts or row["form"] in ("allocation", "input_mismatch", "argument_limit"):
         return []
     return [Paragraph(f"Of this: {'; '.join(parts)}.")]
+
+
+def _shared(row: Row, column: str) -> str:
+    """Return how much of the results lies in the memory of arguments."""
+    if column != "live_out_bytes" or not row["shared_bytes"]:
+        return ""
+    return f", of which {plain_bytes(row['shared_bytes'])} share memory with arguments"
 
 
 def _state(row: Row) -> list[Block]:
@@ -214,6 +239,8 @@ def _state(row: Row) -> list[Block]:
 
 
 def _buffers(buffers: Sequence[Row], top: int) -> Block:
+    # A log without its dump knows no line.
+    has_lines = any(map(_line, buffers))
     rows = [
         (
             plain_bytes(row["size_bytes"]),
@@ -221,11 +248,12 @@ def _buffers(buffers: Sequence[Row], top: int) -> Block:
             row["kind"] or "",
             row["shape"] or "",
             _operation(row),
-            _line(row),
+            *((_line(row),) if has_lines else ()),
         )
         for row in buffers
     ]
-    header = ("size", "data", "kind", "shape", "operation", "source line")
+    lines = ("source line",) if has_lines else ()
+    header = ("size", "data", "kind", "shape", "operation", *lines)
     return table(header, rows, top, numeric=(0, 1))
 
 
@@ -233,6 +261,8 @@ def _operation(row: Row) -> str:
     """Return what a buffer is for: its framework path, instruction or label."""
     label, instruction = row["label"], row["instruction"]
     is_instruction = instruction and label and f"{instruction} = " in label
+    if row["is_copy"] and instruction and row["op_name"]:
+        return f"{instruction}, a copy of {row['op_name']}"
     if row["op_name"] and (is_instruction or not label):
         return str(row["op_name"])
     if label is None or is_instruction:
@@ -240,7 +270,15 @@ def _operation(row: Row) -> str:
     more = row["op_name"]
     if more is None and instruction is not None and instruction not in label:
         more = instruction
-    return f"{label} ({more})" if more else str(label)
+    said = _short(label)
+    return f"{said} ({more})" if more else said
+
+
+def _short(label: str) -> str:
+    """Return a label without the text of an instruction, which may be of megabytes."""
+    said = label.split(" = ", 1)[0].rpartition(" (")[0] if " (" in label else ""
+    said = said or label.partition(", backend_config=")[0]
+    return f"{said[: _LONGEST_LABEL - 1]}…" if len(said) > _LONGEST_LABEL else said
 
 
 def _line(row: Row) -> str:

@@ -513,10 +513,15 @@ def _take_parameter(reading: OomReading, match: re.Match[str]) -> bool:
 def _take_operator(reading: OomReading, match: re.Match[str]) -> bool:
     said = {name: text or number for name, text, number in _SOURCE.findall(match[1])}
     return reading.change_buffer(
-        op_name=said.get("op_name"),
+        op_name=_unquoted(said.get("op_name")),
         source_file=said.get("source_file"),
         source_line=line_number(said.get("source_line")),
     )
+
+
+def _unquoted(text: str | None) -> str | None:
+    """Return text without the backslashes that XLA writes before quotes."""
+    return text if text is None else _QUOTED.sub(r"\1", text)
 
 
 # --- The state of an allocator -------------------------------------------------------
@@ -636,6 +641,7 @@ _ALLOCATOR_STATS = {
 }
 _SHARE = "|".join((*_SHARES, "global", "scoped", "overlays"))
 _ARGUMENT = re.compile(r"Argument [0-9]{1,9}\b")
+_QUOTED = re.compile(r"\\(['\"\\])")
 _SOURCE = re.compile(r'(op_name|source_file|source_line)=(?:"((?:[^"\\]|\\.)*)"|(\d+))')
 _EXECUTABLE = re.compile(r"\bexecutable=([^,{}>\s]{1,300})")
 _BUFFER_NOTE = re.compile(

@@ -5,8 +5,10 @@
 --   largest first. data_bytes is their size without padding; both are printed
 --   to a few digits. capacity_ratio is the size as a share of what the memory
 --   space holds. A source line that the report lacks is that of the
---   instruction in a dump: of the program that the message names, else of the
---   only program of the run that has it in that shape.
+--   instruction in a dump, or else of its first readers, up to four steps
+--   away: of the program that the message names, else of the only program of
+--   the run that has it in that shape. tile_use is what the data fill of the
+--   layout's tiles.
 -- grain: report of a log, buffer
 -- leading: instruction, label, space_name, size_bytes, shape,
 --   op_name, source_file, source_line
@@ -29,11 +31,14 @@
 --   the report does not say.
 -- column padding_bytes BIGINT bytes lower_is_better: The difference.
 -- column padding_ratio DOUBLE ratio lower_is_better: Its share of size_bytes.
+-- column tile_use VARCHAR text neutral: Such as 64 of 128 lanes, the most minor
+--   dimension; NULL where dimensions fill the tile, or it is not known.
+-- column is_copy BOOLEAN flag neutral: Whether it is a copy of a parameter.
 -- column capacity_ratio DOUBLE ratio neutral: Share of the memory space.
 -- column op_name
 -- column source_file
 -- column source_line
-WITH ranked AS (
+WITH RECURSIVE ranked AS (
   SELECT
     r.run AS run_name, o.space_name, o.capacity_bytes, o.program_name, b.*,
     coalesce(
@@ -50,17 +55,35 @@ WITH ranked AS (
     AND o.path = b.path
     AND o.ordinal = b.ordinal
 ),
-dumped AS (
+tiled AS (
   SELECT
-    b.path AS log_path, b.ordinal, b.size_place,
-    arg_max(
-      {'source_file': l.source_file, 'source_line': l.source_line},
-      (m.run_id = b.run_id, m.run_id, m.path)
-    ) AS found
+    path, ordinal, size_place,
+    TRY_CAST(
+      string_split(regexp_extract(shape, '\[([0-9,]*)\]', 1), ',')[
+        TRY_CAST(regexp_extract(shape, '\]\{([0-9]+)', 1) AS BIGINT) + 1
+      ] AS BIGINT
+    ) AS lane_count,
+    nullif(TRY_CAST(
+      regexp_extract(shape, ':T\((?:[0-9]+,)+([0-9]+)\)', 1) AS BIGINT
+    ), 0) AS lanes
+  FROM ranked
+),
+matched AS MATERIALIZED (
+  SELECT
+    b.path AS log_path, b.ordinal, b.size_place, m.program, m.module_id,
+    m.run_id AS other_id, m.run_id = b.run_id AS is_own, m.path AS dump_path,
+    i.instruction_id
   FROM ranked AS b
   JOIN instructions AS i
     ON i.name = b.named_instruction
-    AND regexp_replace(i.shape, '\{[^}]*\}', '', 'g') = b.plain_shape
+    AND (
+      regexp_replace(i.shape, '\{[^}]*\}', '', 'g') = b.plain_shape
+      -- What an asynchronous operation makes comes first in its result.
+      OR starts_with(
+        regexp_replace(i.shape, '\{[^}]*\}', '', 'g'),
+        '(' || b.plain_shape || ','
+      )
+    )
   JOIN modules AS m
     ON m.module_id = i.module_id
     AND m.stage = 'after_optimizations'
@@ -68,13 +91,52 @@ dumped AS (
       b.program_name IN (m.program, m.name)
       OR (b.program_name IS NULL AND m.run_id = b.run_id)
     )
-  JOIN located_instructions AS l
-    ON l.run_id = m.run_id
-    AND l.module_id = m.module_id
-    AND l.instruction_id = i.instruction_id
   WHERE b.source_file IS NULL
-    AND l.source_file IS NOT NULL
-  GROUP BY b.path, b.ordinal, b.size_place
+),
+located AS MATERIALIZED (
+  SELECT
+    l.run_id, l.module_id, l.instruction_id, l.source_file, l.source_line
+  FROM (SELECT DISTINCT other_id, module_id FROM matched) AS m
+  JOIN located_instructions AS l
+    ON l.run_id = m.other_id
+    AND l.module_id = m.module_id
+  WHERE l.source_file IS NOT NULL
+),
+reading AS (
+  SELECT DISTINCT
+    other_id, module_id, instruction_id AS from_id, instruction_id AS at_id,
+    0 AS depth
+  FROM matched
+  UNION
+  SELECT
+    r.other_id, r.module_id, r.from_id, o.instruction_id, r.depth + 1
+  FROM reading AS r
+  JOIN operands AS o
+    ON o.module_id = r.module_id
+    AND o.operand_id = r.at_id
+  ANTI JOIN located AS l
+    ON l.run_id = r.other_id
+    AND l.module_id = r.module_id
+    AND l.instruction_id = r.at_id
+  WHERE r.depth < 4
+),
+dumped AS (
+  SELECT
+    m.log_path, m.ordinal, m.size_place,
+    arg_max(
+      {'source_file': l.source_file, 'source_line': l.source_line},
+      (m.is_own, m.other_id, m.dump_path, -r.depth, -r.at_id)
+    ) AS found
+  FROM matched AS m
+  JOIN reading AS r
+    ON r.other_id = m.other_id
+    AND r.module_id = m.module_id
+    AND r.from_id = m.instruction_id
+  JOIN located AS l
+    ON l.run_id = r.other_id
+    AND l.module_id = r.module_id
+    AND l.instruction_id = r.at_id
+  GROUP BY m.log_path, m.ordinal, m.size_place
   HAVING count(DISTINCT m.program) = 1
 )
 SELECT
@@ -85,13 +147,19 @@ SELECT
   b.size_bytes - b.unpadded_bytes AS padding_bytes,
   (b.size_bytes - b.unpadded_bytes) / nullif(b.size_bytes, 0)
     AS padding_ratio,
+  CASE WHEN t.lane_count % t.lanes > 0 THEN t.lane_count || ' of '
+    || (t.lane_count + t.lanes - 1) // t.lanes * t.lanes || ' lanes' END
+    AS tile_use,
+  coalesce(regexp_matches(b.label, ' = (\S+ )?copy\(%?p(aram)?[._0-9]'), FALSE)
+    AS is_copy,
   b.size_bytes / nullif(b.capacity_bytes, 0) AS capacity_ratio,
   b.op_name, coalesce(b.source_file, d.found.source_file) AS source_file,
   CASE
     WHEN b.source_file IS NULL THEN d.found.source_line
     ELSE b.source_line
   END AS source_line
-FROM ranked AS b
+FROM tiled AS t
+JOIN ranked AS b USING (path, ordinal, size_place)
 LEFT JOIN dumped AS d
   ON d.log_path = b.path
   AND d.ordinal = b.ordinal

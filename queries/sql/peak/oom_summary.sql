@@ -18,7 +18,8 @@
 --   pool (the device has enough, the allocator may not use it), shortage.
 --   failure_number joins reports of one failure. Of compilers these are the
 --   reports of one program and memory space whose needed_bytes differ by at
---   most 0.5 %, or are equal where one names no program; and reports without
+--   most 0.5 %, or are equal where one names no program, or of which one states
+--   no capacity and both the same temp_bytes and listed_bytes; and reports without
 --   sizes where the program has one failure alone, or one with equal
 --   listed_bytes. Other reports join where program and sizes are equal.
 -- grain: report of a log
@@ -50,6 +51,7 @@
 -- column requested_bytes BIGINT bytes neutral: The request that failed.
 -- column parameter_bytes BIGINT bytes lower_is_better: Parameters.
 -- column live_out_bytes BIGINT bytes lower_is_better: Results.
+-- column shared_bytes BIGINT bytes neutral: Results in the memory of arguments.
 -- column temp_bytes BIGINT bytes lower_is_better: Temporary allocations.
 -- column temp_fragmentation_bytes BIGINT bytes lower_is_better: Temporary
 --   bytes that are never needed at once.
@@ -139,7 +141,7 @@ summary AS (
       ELSE p.found_by
     END AS program_by, o.operation, o.needed_bytes, o.capacity_bytes,
     o.over_bytes, o.requested_bytes, o.parameter_bytes, o.live_out_bytes,
-    o.temp_bytes, o.temp_fragmentation_bytes,
+    o.shared_bytes, o.temp_bytes, o.temp_fragmentation_bytes,
     coalesce(s.buffer_count, 0) AS buffer_count, s.listed_bytes,
     s.padding_bytes, s.largest_bytes, s.largest,
     CASE
@@ -187,6 +189,14 @@ sized AS (
         a.program = b.program
         AND abs(a.needed_bytes - b.needed_bytes)
           <= 0.005 * greatest(a.needed_bytes, b.needed_bytes)
+      )
+      -- One of them leaves out what is no temporary allocation.
+      OR (
+        a.program = b.program
+        AND a.buffer_count = b.buffer_count
+        AND a.listed_bytes = b.listed_bytes
+        AND a.temp_bytes = b.temp_bytes
+        AND (a.capacity_bytes IS NULL) <> (b.capacity_bytes IS NULL)
       )
       OR (
         a.needed_bytes IS NULL AND b.needed_bytes IS NULL
