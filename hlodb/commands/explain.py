@@ -162,6 +162,8 @@ def command(
             )
             for name in names or [run]
         ]
+        if paths[1:] and len(found) == 1:
+            found = [replace(found[0], is_joined=True)]
         maps = _maps(connection, found, programs) if form == "html" else []
         is_checked = form == "compact"
         unsound = [
@@ -207,7 +209,9 @@ def _measured(
             [interpreter] = find_interpreters(
                 [compiler] if compiler else [], with_tpu=is_tpu
             )
-            remedies, notes = measure(source, recovered, remedies, interpreter)
+            remedies, notes = measure(
+                source, recovered, remedies, interpreter, progress=narrate
+            )
             for note in notes:
                 narrate(note)
         else:

@@ -31,6 +31,10 @@ from hlodb.replay.recover import Key, Program, program_key
 Row: TypeAlias = Mapping[str, Any]
 """A row of the query remedies."""
 
+Progress: TypeAlias = Callable[[str], None]
+"""Says what is compiled next."""
+
+
 _HALVES = {"f64": "f32", "f32": "bf16", "s64": "s32", "u64": "u32"}
 
 
@@ -91,6 +95,8 @@ def measure(
     remedies: Sequence[Row],
     interpreter: Interpreter,
     bounds: Bounds = DEFAULT_BOUNDS,
+    *,
+    progress: Progress = lambda line: None,
 ) -> tuple[list[Row], list[str]]:
     """Compile each remedy that has an edit; return the remedies, and what to say.
 
@@ -103,7 +109,7 @@ def measure(
     notes: list[str] = []
     for row, outcome in zip(
         remedies,
-        outcomes(source, programs, remedies, interpreter, bounds),
+        outcomes(source, programs, remedies, interpreter, bounds, progress=progress),
         strict=True,
     ):
         estimated = {**row, "standing": "estimated"}
@@ -134,10 +140,13 @@ def outcomes(
     remedies: Sequence[Row],
     interpreter: Interpreter,
     bounds: Bounds = DEFAULT_BOUNDS,
+    *,
+    progress: Progress = lambda line: None,
 ) -> list[Outcome | None]:
     """Return what each remedy comes to; None for those that are no edit.
 
-    Each program is compiled once unchanged, and once for each of its edits.
+    Each program is compiled once unchanged, and once for each of its edits; `progress`
+    is called with a line before each.
     """
     by_key = {one.key: one for one in programs}
     edits = [edit_of(row) if _key(row) in by_key else None for row in remedies]
@@ -150,6 +159,9 @@ def outcomes(
     with TemporaryDirectory(prefix="hlodb-measure-") as folder:
         home = Path(folder)
         original = read_original(source, home / "original.duckdb")
+        count = 1 + sum(edit is not None for edit in edits)
+        progress(f"compiling 1 of {count}: unchanged")
+        done = 1
         plain = _compiled(
             [one for one in programs if one.key in edited],
             interpreter, UNCHANGED, home / "unchanged", bounds,
@@ -162,6 +174,8 @@ def outcomes(
             if problem := _unusable(original.get(key), *plain[key]):
                 found.append(Outcome({}, {}, f"({problem})"))
                 continue
+            done += 1
+            progress(f"compiling {done} of {count}: {row['subject']}")
             again = _compiled(
                 [by_key[key]], interpreter, edit, home / f"edited-{number}", bounds
             )

@@ -10,7 +10,7 @@ one line per column.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from rich.cells import cell_len, chop_cells
@@ -27,6 +27,9 @@ _BREAK = re.compile(r"(?: (?![KMGTP]?i?B\b|%)|[/_:})\]]|[,.-](?!\d))+")
 _LONGEST_UNIT = len(" MiB")
 
 _ANY_BREAK = re.compile(r"[ /,_.:})\]-]+")
+_OTHERS = re.compile(r"\[[0-9,]+ (?:or more )?others?\]")
+"""The last row of a report's table that was cut."""
+
 _LEAST_TEXT = 16
 """Characters that a column of text keeps when it folds."""
 
@@ -224,8 +227,10 @@ def _records(columns: tuple[Column, ...], cells: Cells, width: int) -> Iterator[
     """Yield each row as lines `name  value`, below a line with its number."""
     names = [visible(column.name) for column in columns]
     room = min(max(map(cell_len, names)), max(width - _LEAST_VALUE, 1))
-    for number, row in enumerate(cells, 1):
-        head = f"── row {number:,} of {len(cells):,} "
+    others = [row for row in cells[-1:] if _sums_up(row)]
+    count = len(cells) - len(others)
+    for number, row in enumerate(cells[:count], 1):
+        head = f"── row {number:,} of {count:,} "
         yield head + "─" * max(min(width, 60) - len(head), 0)
         for name, value in zip(names, row, strict=True):
             if not value:  # as in the row of a report that sums up others
@@ -233,3 +238,11 @@ def _records(columns: tuple[Column, ...], cells: Cells, width: int) -> Iterator[
             value_lines = folded(value, max(width - room - len(_BETWEEN), 1))
             sides = [folded(name, room), value_lines]
             yield from _lines(sides, [room, 0], [True, True])
+    for row in others:
+        yield from folded("".join(row), width)
+
+
+def _sums_up(row: Sequence[str]) -> bool:
+    """Return whether a row only says how many others there are."""
+    said = [value for value in row if value]
+    return len(said) == 1 and _OTHERS.fullmatch(said[0]) is not None

@@ -44,10 +44,17 @@ def lacks(space: Row) -> bool:
     return bool(limit and space["reserved_bytes"] > limit)
 
 
+_SURE_OF_LIMIT, _SURE_OF_SAVED = 0.05, 0.2
+"""An estimate that leaves less of the limit, or of what it saves, may be wrong."""
+
+MEASURE = "`hlodb explain PATH --measure` compiles those that are an edit"
+
+
 class Afterwards(NamedTuple):
     """What a program reserves after a remedy; `verdict` says whether it fits then.
 
-    Whether a program fits that the compiler refused in less is not known.
+    Whether a program fits that the compiler refused in less is not known, and of an
+    estimate that leaves little it is not sure.
     """
 
     size: str
@@ -65,8 +72,27 @@ def afterwards(space: Row, remedy: Row) -> Afterwards | None:
     left = space["reserved_bytes"] - saved
     if left > space["usable_bytes"]:
         return Afterwards(plain_bytes(left), "too much")
-    is_sure = lacks(space) or not space["is_refused"]
-    return Afterwards(plain_bytes(left), "fits" if is_sure else "")
+    if space["is_refused"] and not lacks(space):
+        return Afterwards(plain_bytes(left), "")
+    least = max(_SURE_OF_LIMIT * space["usable_bytes"], _SURE_OF_SAVED * saved)
+    if _is_measured(remedy) or space["usable_bytes"] - left >= least:
+        return Afterwards(plain_bytes(left), "fits")
+    return Afterwards(plain_bytes(left), "may just fit (estimated)")
+
+
+def _is_measured(remedy: Row) -> bool:
+    return remedy.get("standing") == "measured"
+
+
+def estimated(remedies: Sequence[Row]) -> str:
+    """Return that savings are estimates, nothing where all are measured."""
+    if all(map(_is_measured, remedies)):
+        return ""
+    return (
+        "Savings are estimated"
+        if "standing" in remedies[0]
+        else (f"Savings are estimated; {MEASURE}")
+    )
 
 
 def is_small(space: Row) -> bool:
@@ -135,6 +161,8 @@ def advice_blocks(
         ),
         table(header, rows, top, numeric=(0, 1), is_all=is_all),
     ]
+    if (text := estimated(advice.shown)) and not is_measured:
+        blocks.append(Paragraph(f"{text}."))
     if advice.folded:
         blocks.append(Paragraph(_folded(advice)))
     return blocks

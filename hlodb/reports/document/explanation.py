@@ -444,7 +444,8 @@ def _more(overview: Overview, described: Sequence[Row]) -> list[Block]:
         commands.append(f"hlodb query oom_buffers_explained{run} --wide")
     blocks: list[Block] = []
     if not is_kept:
-        commands = [f"hlodb ingest {_given(overview.paths)}", *commands]
+        name = f" --run {shlex.quote(overview.run.name)}" if overview.is_joined else ""
+        commands = [f"hlodb ingest {_given(overview.paths)}{name}", *commands]
         text = "Nothing was kept. To ask more and to compare, ingest the same paths"
         blocks = [Paragraph(f"{text} first:")]
     if commands:

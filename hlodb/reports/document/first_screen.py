@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hlodb.reports.document.advice import advice_on, afterwards, nothing_pays
+from hlodb.reports.document.advice import (
+    advice_on,
+    afterwards,
+    estimated,
+    nothing_pays,
+)
 from hlodb.reports.document.explanation import left_out, line_of, role_of
 from hlodb.reports.read.overview import Overview, Row, described_spaces, rows_of
 from hlodb.text import plain_bytes, plain_percent, signed_bytes
@@ -35,7 +40,8 @@ class Remedy(NamedTuple):
 class FirstScreen(NamedTuple):
     """Sentences about the first memory space, and what to do about it.
 
-    `note` says what figures include; `nothing` stands where there is no remedy.
+    `note` says what figures include, `estimate` how sure savings are; `nothing` stands
+    where there is no remedy.
     """
 
     title: str
@@ -44,6 +50,7 @@ class FirstScreen(NamedTuple):
     note: str
     remedies: tuple[Remedy, ...]
     nothing: str
+    estimate: str
 
 
 def first_screen(overview: Overview) -> FirstScreen | None:
@@ -64,6 +71,7 @@ def first_screen(overview: Overview) -> FirstScreen | None:
         left_out(space),
         tuple(_remedy(space, row) for row in advice.shown[:_MOST_REMEDIES]),
         "" if advice.shown else nothing_pays(space, advice, roles),
+        estimated(advice.shown),
     )
 
 

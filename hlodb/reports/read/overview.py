@@ -93,7 +93,8 @@ class Overview:
     `frag_breakdown` is asked only where there is fragmentation worth a word.
     `has_programs` says whether the warehouse has any program with memory, of this run
     or another. `paths` are those of a run that only a temporary warehouse has; `db` is
-    the user's warehouse, where printed commands have to name it.
+    the user's warehouse, where printed commands have to name it. `is_joined` says
+    whether several paths are this one run.
     """
 
     run: Run
@@ -101,6 +102,7 @@ class Overview:
     paths: Sequence[str] = ()
     db: str | None = None
     has_programs: bool = False
+    is_joined: bool = False
 
     @property
     def is_whole(self) -> bool:

@@ -27,6 +27,8 @@ def first_lines(first: FirstScreen, drawn: Sequence[Picture]) -> Iterator[str]:
         for remedy in first.remedies:
             yield f"<li>{_remedy(remedy)}</li>"
         yield "</ol>"
+        if first.estimate:
+            yield f'<p class="note">{html(first.estimate)}.</p>'
     yield "</section></div>"
 
 

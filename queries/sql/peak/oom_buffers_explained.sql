@@ -31,8 +31,8 @@
 --   the report does not say.
 -- column padding_bytes BIGINT bytes lower_is_better: The difference.
 -- column padding_ratio DOUBLE ratio lower_is_better: Its share of size_bytes.
--- column tile_use VARCHAR text neutral: Such as 64 of 128 lanes, the most minor
---   dimension; NULL where dimensions fill the tile, or it is not known.
+-- column tile_use VARCHAR text neutral: Such as 64 of 128 lanes, the most
+--   minor dimension; NULL where dimensions fill the tile, or it is not known.
 -- column is_copy BOOLEAN flag neutral: Whether it is a copy of a parameter.
 -- column capacity_ratio DOUBLE ratio neutral: Share of the memory space.
 -- column op_name
@@ -150,8 +150,10 @@ SELECT
   CASE WHEN t.lane_count % t.lanes > 0 THEN t.lane_count || ' of '
     || (t.lane_count + t.lanes - 1) // t.lanes * t.lanes || ' lanes' END
     AS tile_use,
-  coalesce(regexp_matches(b.label, ' = (\S+ )?copy\(%?p(aram)?[._0-9]'), FALSE)
-    AS is_copy,
+  coalesce(
+    regexp_matches(b.label, ' = (\S+ )?copy\(%?p(aram)?[._0-9]')
+      AND b.op_name NOT LIKE '%/%', FALSE
+  ) AS is_copy,
   b.size_bytes / nullif(b.capacity_bytes, 0) AS capacity_ratio,
   b.op_name, coalesce(b.source_file, d.found.source_file) AS source_file,
   CASE

@@ -18,10 +18,10 @@
 --   pool (the device has enough, the allocator may not use it), shortage.
 --   failure_number joins reports of one failure. Of compilers these are the
 --   reports of one program and memory space whose needed_bytes differ by at
---   most 0.5 %, or are equal where one names no program, or of which one states
---   no capacity and both the same temp_bytes and listed_bytes; and reports without
---   sizes where the program has one failure alone, or one with equal
---   listed_bytes. Other reports join where program and sizes are equal.
+--   most 0.5 %, or are equal where one names no program, or of which one
+--   states no capacity and both the same temp_bytes and listed_bytes; and
+--   reports without sizes where the program has one failure alone, or one with
+--   equal listed_bytes. Other reports join where program and sizes are equal.
 -- grain: report of a log
 -- leading: program, space_name, needed_bytes, capacity_bytes, over_bytes,
 --   path, line, largest
@@ -51,7 +51,8 @@
 -- column requested_bytes BIGINT bytes neutral: The request that failed.
 -- column parameter_bytes BIGINT bytes lower_is_better: Parameters.
 -- column live_out_bytes BIGINT bytes lower_is_better: Results.
--- column shared_bytes BIGINT bytes neutral: Results in the memory of arguments.
+-- column shared_bytes BIGINT bytes neutral: Results in the memory of
+--   arguments.
 -- column temp_bytes BIGINT bytes lower_is_better: Temporary allocations.
 -- column temp_fragmentation_bytes BIGINT bytes lower_is_better: Temporary
 --   bytes that are never needed at once.

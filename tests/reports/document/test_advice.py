@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hlodb.reports.document.advice import Advice, advice_blocks, advice_on
+from hlodb.reports.document.advice import Advice, advice_blocks, advice_on, afterwards
 from hlodb.reports.document.blocks import Paragraph, Table
 
 MIB = 1 << 20
@@ -84,8 +84,37 @@ def test_a_remedy_shows_both_falls_and_its_line() -> None:
             ),
             (0, 1),
         ),
+        Paragraph(
+            "Savings are estimated; `hlodb explain PATH --measure` compiles those that"
+            " are an edit."
+        ),
         Paragraph("Where memory is short, `hlodb query remedies` lists 1 more remedy."),
     ]
+
+
+@pytest.mark.parametrize(
+    ("reserved", "more", "verdict"),
+    [
+        (97, {}, "94.00 MiB, fits"),
+        # 4 % of the limit are left.
+        (99, {}, "96.00 MiB, may just fit (estimated)"),
+        (99, {"standing": "measured"}, "96.00 MiB, fits"),
+        (99, {"standing": "estimated"}, "96.00 MiB, may just fit (estimated)"),
+        # 10 % are left, and 60 MiB are to be saved.
+        (
+            150,
+            {"saved_reserved_bytes": 60 * MIB},
+            "90.00 MiB, may just fit (estimated)",
+        ),
+        (150, {"saved_reserved_bytes": 65 * MIB}, "85.00 MiB, fits"),
+        (150, {}, "147.00 MiB, too much"),
+    ],
+)
+def test_an_estimate_that_leaves_little_may_not_fit(
+    reserved: int, more: dict[str, Any], verdict: str
+) -> None:
+    found = afterwards(space(reserved, 100), {**LOGITS, **more})
+    assert str(found) == verdict
 
 
 def test_a_well_tuned_program_is_told_what_holds_its_memory() -> None:

@@ -5,19 +5,19 @@
 --   what is written into it, and the result that takes its place have the role
 --   of the parameter, and so do temporary copies and slices of it
 --   (copied_parameters, array_origins); a copy of all of it in another layout
---   is of kind argument_copy and has a role of its own. Other values in the memory of a
---   donated parameter or of a result, which they use before it is written, are
---   temporary values. In a program with a backward pass that donates nothing,
---   a parameter counts as donated if it alone has the shape of a result and is
---   read by what makes that: so do weights whose arguments have no names. A
---   parameter named v next to one named k (cache['v'] and cache['k']) is not
---   the optimiser's v: it has the role of the k; nor is one named m or v that
---   the forward pass reads. For parameters, made_in is the phase of the first
---   reader if PyTorch names it, but unknown in a program that reads no array
---   forward, such as an optimiser on its own, which reads weights and state
---   alike; last_read_in is optimiser if only the optimiser reads it
---   (parameter_readers). owned_bytes of a module and memory space add up to
---   live_peak_bytes.
+--   is of kind argument_copy and has a role of its own. Other values in the
+--   memory of a donated parameter or of a result, which they use before it is
+--   written, are temporary values. In a program with a backward pass that
+--   donates nothing, a parameter counts as donated if it alone has the shape
+--   of a result and is read by what makes that: so do weights whose arguments
+--   have no names. A parameter named v next to one named k (cache['v'] and
+--   cache['k']) is not the optimiser's v: it has the role of the k; nor is one
+--   named m or v that the forward pass reads. For parameters, made_in is the
+--   phase of the first reader if PyTorch names it, but unknown in a program
+--   that reads no array forward, such as an optimiser on its own, which reads
+--   weights and state alike; last_read_in is optimiser if only the optimiser
+--   reads it (parameter_readers). owned_bytes of a module and memory space add
+--   up to live_peak_bytes.
 -- grain: module content, memory space, allocation, value
 -- steps: named_instructions, entry_computations, origins, result_values,
 --   updated_parameters, described_parameters, parameter_names,
