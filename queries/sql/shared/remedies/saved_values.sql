@@ -3,9 +3,10 @@
 --   and between which steps does nobody read them?
 -- definition: Values of value_phases made forward and last read backward, and
 --   those that follow one another in the same bytes: a loop that fills an
---   array has one for each form that the array has on its way. The longest gap
---   between two accesses is from idle_from_step to idle_until_step; NULL for
---   what a loop fills.
+--   array has one for each form that the array has on its way. What XLA itself
+--   recomputes (.remat in the name of its instruction) is not saved. The
+--   longest gap between two accesses is from idle_from_step to
+--   idle_until_step; NULL for what a loop fills.
 -- grain: module content, value
 -- param run
 -- param program
@@ -16,9 +17,15 @@
 WITH placed AS MATERIALIZED (
   SELECT * FROM value_places()
 ),
+recomputed AS MATERIALIZED (
+  SELECT i.module_id, i.instruction_id
+  FROM selected_contents() AS c
+  JOIN store.instructions AS i USING (module_id)
+  WHERE regexp_matches(i.name, '\.remat[0-9]*(\.|$)')
+),
 followed AS (
   SELECT
-    v.*,
+    v.*, r.instruction_id IS NOT NULL AS is_recomputed,
     coalesce(v.start_step > max(v.end_step) OVER (
       PARTITION BY
         v.module_id, v.allocation_id, v.offset_bytes, v.size_bytes
@@ -26,6 +33,9 @@ followed AS (
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ), TRUE) AS is_first
   FROM placed AS v
+  LEFT JOIN recomputed AS r
+    ON r.module_id = v.module_id
+    AND r.instruction_id = v.instruction_id
   WHERE v.kind = 'temp'
     AND v.start_step IS NOT NULL
 ),
@@ -42,8 +52,11 @@ chains AS (
 linked AS MATERIALIZED (
   SELECT
     c.module_id, c.value_id, c.start_step, c.end_step,
-    bool_or(p.made_in = 'forward' AND p.last_read_in = 'backward')
-      OVER same_chain AS is_saved,
+    NOT c.is_recomputed AND bool_or(
+      p.made_in = 'forward'
+      AND p.last_read_in = 'backward'
+      AND NOT c.is_recomputed
+    ) OVER same_chain AS is_saved,
     count(*) OVER same_chain AS chain_length
   FROM chains AS c
   JOIN value_phases() AS p
