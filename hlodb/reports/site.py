@@ -66,6 +66,7 @@ from hlodb.reports.site_folder import (
 )
 from hlodb.reports.triage import listing
 from hlodb.schema.connection import Connection
+from hlodb.text import space_words
 
 INDEX, FINDINGS = "index.html", "findings.html"
 
@@ -447,7 +448,8 @@ def _who(trend: Trend) -> str:
 
 def _drawn(trend: Trend, name: str) -> Picture:
     latest = replace(trend, points=trend.points[-MOST_RUNS:])
-    return draw_trend(latest, f"{_who(trend)} {trend.space}", name)
+    space = space_words(trend.space, trend.color)
+    return draw_trend(latest, f"{_who(trend)} {space}", name)
 
 
 # --- Pages of everything -----------------------------------------------------------

@@ -22,6 +22,7 @@ from hlodb.text import (
     plain_bytes,
     signed_bytes,
     signed_percent,
+    space_words,
 )
 
 HISTORY = "History"
@@ -165,7 +166,7 @@ def _programs(programs: Sequence[ListedProgram], latest: Run) -> Block:
         rows.append(
             [
                 each.who,
-                each.trend.space,
+                space_words(each.trend.space, each.trend.color),
                 plain_bytes(each.sizes[-1]),
                 sparkline(_sampled([point.bytes for point in points])),
                 few(steps[::-1], 3) or "-",
@@ -231,7 +232,7 @@ def run_sections(report: Report, run: Run, links: Mapping[str, str]) -> list[Sec
         [
             MARKS.get(row.state, " ") if has_base else "",
             called(row, shared),
-            row.space,
+            space_words(row.space, row.color),
             plain_bytes(row.candidate_bytes),
             plain_bytes(row.candidate_live_peak_bytes),
             signed_bytes(row.delta_bytes) if has_base else "",
@@ -275,14 +276,12 @@ def history_section(trends: Sequence[Trend], links: Mapping[str, str]) -> Sectio
     """Return a program's memory in each run, the latest first; `links` are by run."""
     rows, targets = [], []
     for trend in trends:
-        points = trend.points
+        points, space = trend.points, space_words(trend.space, trend.color)
         changes = [b.bytes - a.bytes for a, b in pairwise(points)]
         listed = list(zip(points, [None, *changes], strict=True))[::-1]
         for point, change in listed:
             moved = "" if change is None else signed_bytes(change)
-            rows.append(
-                [point.run, trend.space, plain_bytes(point.bytes), moved, point.mark]
-            )
+            rows.append([point.run, space, plain_bytes(point.bytes), moved, point.mark])
             targets.append(links.get(point.run))
     header = ["run", "space", "reserved", "Δ", "step"]
     shown = table(header, rows, MOST_RUNS, numeric=(2, 3), links=targets)
