@@ -4,7 +4,9 @@
 --   library is no edit: its frame is not the user's, or its path is inside of
 --   a jitted function that is none of the user's. Nor is one that only a
 --   checkpoint runs again, or whose line is a call that leads to another such
---   loop.
+--   loop. A loop without a line is any loop of the other side that runs as
+--   often and carries the same arrays: below a checkpoint, JAX leaves out the
+--   lines of the loops inside of loops.
 -- grain: pair, side, loop
 WITH pairs_that_mark_backward_loops AS (
   SELECT o.pair
@@ -32,7 +34,11 @@ loops AS MATERIALIZED (
     -- Some releases do not say which loops are of the backward pass: it counts
     -- only where both sides say it.
     o.is_backward AND b.pair IS NOT NULL AS is_backward, o.user_function,
-    o.frame_id, s.trip_count, s.body_size
+    o.frame_id, s.trip_count, s.body_size,
+    CASE
+      WHEN coalesce(g.has_same_sizes, TRUE) THEN o.shape
+      ELSE regexp_replace(o.shape, '\[[^\]]*\]', '', 'g')
+    END AS carried
   FROM operations AS o
   LEFT JOIN pairs_that_mark_backward_loops AS b USING (pair)
   JOIN program_calls AS c USING (pair, is_candidate, instruction_id)
@@ -42,6 +48,7 @@ loops AS MATERIALIZED (
     ON n.pair = o.pair
     AND n.function_name
       = regexp_extract_all(o.op_name, 'jit\((\w+)\)', 1)[-1]
+  LEFT JOIN argument_agreement AS g ON g.pair = o.pair
   WHERE o.opcode = 'while'
     AND c.role = 'condition'
     -- The copy that a checkpoint runs again comes and goes with it.
@@ -63,7 +70,7 @@ counted AS (
     ) AS copy_number
   FROM loops AS l
 ),
-unmatched AS (
+unmatched_by_function AS (
   SELECT l.*
   FROM counted AS l
   ANTI JOIN counted AS o
@@ -73,6 +80,32 @@ unmatched AS (
     AND o.user_function IS NOT DISTINCT FROM l.user_function
     AND o.known_trips = l.known_trips
     AND o.copy_number = l.copy_number
+),
+numbered AS (
+  SELECT
+    l.*, l.frame_id IS NULL AS is_unlocated,
+    row_number() OVER (
+      PARTITION BY
+        l.pair, l.is_candidate, l.trip_count, l.carried, l.frame_id IS NULL
+      ORDER BY l.instruction_id
+    ) AS number
+  FROM unmatched_by_function AS l
+  WHERE l.trip_count IS NOT NULL
+),
+unmatched AS (
+  SELECT l.*
+  FROM unmatched_by_function AS l
+  ANTI JOIN (
+    SELECT l.pair, l.is_candidate, l.instruction_id
+    FROM numbered AS l
+    JOIN numbered AS o
+      ON o.pair = l.pair
+      AND o.is_candidate <> l.is_candidate
+      AND o.is_unlocated <> l.is_unlocated
+      AND o.trip_count = l.trip_count
+      AND o.carried = l.carried
+      AND o.number = l.number
+  ) AS d USING (pair, is_candidate, instruction_id)
 ),
 -- A backward pass may have the line of the call alone that leads to its loop.
 led_to AS (
