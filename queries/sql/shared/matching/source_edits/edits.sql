@@ -1,7 +1,9 @@
 -- step: All edits, without what may only follow from another one. Where
 --   arguments have other types, so have the operations on them, unless their
 --   line was edited, too; so has an output of an operation that was retyped.
---   What a loop stacks, or takes from a stack, belongs to the loop or output.
+--   What a loop stacks, or takes from a stack, belongs to the loop, output or
+--   checkpoint, and so do sums of gradients (add_any), which nobody writes,
+--   and the calls of what is recomputed.
 -- grain: pair, edit
 WITH all_edits AS (
   FROM constant_edits
@@ -57,15 +59,39 @@ edited_lines AS (
 weighed AS (
   SELECT
     e.*, max(abs(e.delta_bytes)) OVER (PARTITION BY e.pair) AS most_bytes,
+    -- A type first differs where it was edited, and not in what calls that.
+    e.inner_call IS NOT NULL AND o.pair IS NULL AS is_at_inner_call,
     bool_or(e.change = 'output') OVER (PARTITION BY e.pair)
       AS has_other_outputs,
-    bool_or(e.change IN ('output', 'loop')) OVER (PARTITION BY e.pair)
-      AS has_other_stacks
+    bool_or(e.change IN ('output', 'loop', 'recomputation'))
+      OVER (PARTITION BY e.pair) AS has_other_stacks
   FROM all_edits AS e
+  LEFT JOIN edited_lines AS o
+    USING (pair, source_file, function_name, candidate_line)
+),
+located AS (
+  SELECT
+    w.* REPLACE (
+      CASE
+        WHEN w.is_at_inner_call THEN w.inner_call.file_name
+        ELSE w.source_file
+      END AS source_file,
+      CASE
+        WHEN w.is_at_inner_call THEN w.inner_call.function_name
+        ELSE w.function_name
+      END AS function_name,
+      CASE WHEN NOT w.is_at_inner_call THEN w.base_line END AS base_line,
+      CASE
+        WHEN w.is_at_inner_call THEN w.inner_call.line
+        ELSE w.candidate_line
+      END AS candidate_line
+    )
+  FROM weighed AS w
 )
 SELECT
   e.* EXCLUDE (
-    most_bytes, has_other_outputs, has_other_stacks
+    most_bytes, has_other_outputs, has_other_stacks, inner_call,
+    is_at_inner_call
   ) REPLACE (
     CASE
       WHEN e.change = 'replaced' AND e.candidate_text IS NULL THEN 'removed'
@@ -83,7 +109,7 @@ SELECT
       AND regexp_full_match(e.candidate_text, '\d+'), FALSE
     )
   ) AS is_line_edited
-FROM weighed AS e
+FROM located AS e
 LEFT JOIN edited_calls AS p USING (pair)
 LEFT JOIN changed_types AS t USING (pair)
 LEFT JOIN edited_lines AS d
@@ -132,6 +158,7 @@ AND NOT (
   AND e.has_other_stacks
   AND regexp_full_match(
     concat_ws(', ', e.base_text, e.candidate_text),
-    '((dynamic_(update_)?(slice|index_in_dim)|broadcast_in_dim)(, )?)+'
+    '((dynamic_(update_)?(slice|index_in_dim)|broadcast_in_dim|slice|squeeze'
+    || '|add_any|checkpoint|remat\d*)(, )?)+'
   )
 )

@@ -1,13 +1,30 @@
 -- step: Unmatched operations that start an edit: none of their operands is
 --   unmatched, and they do not only follow from another edit.
 -- grain: pair, side, instruction
-WITH fed_by_unmatched AS (
+WITH
+-- The scalar operand of another operation, which several of these may share:
+-- where only one side has such, it follows from what reads it.
+shared_scalars AS MATERIALIZED (
+  SELECT u.pair, u.is_candidate, u.instruction_id
+  FROM unmatched_operations AS u
+  ANTI JOIN unmatched_operations AS o
+    ON o.pair = u.pair
+    AND o.is_candidate <> u.is_candidate
+    AND o.key = u.key
+  WHERE u.opcode = 'broadcast'
+    AND regexp_full_match(u.op_name, '(.*/)?(add|sub|mul|div|max|min|pow)')
+),
+fed_by_unmatched AS (
   SELECT e.pair, e.is_candidate, e.instruction_id
   FROM operand_edges AS e
   JOIN unmatched_operations AS o
     ON o.pair = e.pair
     AND o.is_candidate = e.is_candidate
     AND o.instruction_id = e.operand_id
+  ANTI JOIN shared_scalars AS s
+    ON s.pair = o.pair
+    AND s.is_candidate = o.is_candidate
+    AND s.instruction_id = o.instruction_id
   WHERE o.opcode <> 'constant'
     AND (o.is_located OR o.opcode <> 'broadcast')
 ),
@@ -15,6 +32,7 @@ starts AS MATERIALIZED (
   SELECT u.*
   FROM unmatched_operations AS u
   ANTI JOIN fed_by_unmatched AS f USING (pair, is_candidate, instruction_id)
+  ANTI JOIN shared_scalars AS c USING (pair, is_candidate, instruction_id)
   WHERE u.may_start
     AND u.is_located
     AND NOT u.is_recomputed

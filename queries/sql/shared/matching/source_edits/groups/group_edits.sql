@@ -6,6 +6,7 @@ WITH sums AS (
   SELECT
     pair, source_file, function_name, min(base_line) AS base_line,
     min(candidate_line) AS candidate_line, min(convert_line) AS convert_line,
+    any_value(inner_call) AS inner_call,
     count(*) AS operation_count,
     min(instruction_id) FILTER (WHERE is_start) AS first_id,
     sum(CASE WHEN is_candidate THEN size_bytes ELSE -size_bytes END)
@@ -89,6 +90,8 @@ SELECT
   CAST(unnest(arg_min([g.base_line], g.rank)) AS INTEGER) AS base_line,
   CAST(unnest(arg_min([g.candidate_line], g.rank)) AS INTEGER)
     AS candidate_line,
+  arg_min(g.inner_call, g.rank) FILTER (WHERE g.change = 'retyped')
+    AS inner_call,
   list_distinct(flatten(list(g.base_paths))) AS base_paths,
   list_distinct(flatten(list(g.candidate_paths))) AS candidate_paths
 FROM ranked AS g

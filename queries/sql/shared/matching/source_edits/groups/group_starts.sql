@@ -1,6 +1,7 @@
--- step: Starts of edits of their own, with the line of their edit. In a
---   program with other loops, or another number of arguments, only those count
---   that are not as often on both sides.
+-- step: Starts of edits of their own, with the line of their edit and the
+--   user's line that they come from themselves (inner_line). In a program
+--   with other loops, or another number of arguments, only those count that
+--   are not as often on both sides.
 -- grain: pair, side, instruction
 WITH key_counts AS (
   SELECT
@@ -9,9 +10,12 @@ WITH key_counts AS (
   FROM operations
   GROUP BY pair, key
 )
-SELECT u.*, s.source_file, s.function_name, s.line
+SELECT
+  u.*, s.source_file, s.function_name, s.line, n.file_name AS inner_file,
+  n.function_name AS inner_function, n.line AS inner_line
 FROM first_unmatched AS u
 JOIN edit_sites AS s USING (pair, is_candidate, frame_id)
+JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
 JOIN argument_agreement AS g USING (pair)
 ANTI JOIN explained_starts AS e USING (pair, is_candidate, instruction_id)
 LEFT JOIN key_counts AS k USING (pair, key)

@@ -3,6 +3,7 @@
 SELECT
   pair, is_candidate, frame_id,
   arg_min(file_name, distance) AS file_name,
-  arg_min(function_name, distance) AS function_name
+  arg_min(function_name, distance) AS function_name,
+  arg_min(line, distance) AS line
 FROM call_sites
 GROUP BY pair, is_candidate, frame_id
