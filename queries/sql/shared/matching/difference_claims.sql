@@ -5,23 +5,25 @@
 --   where their sizes or types differ, one for what follows from more than one
 --   of these (several), and one for the rest (unexplained): bytes add up to
 --   the difference of reserved_bytes. An edit has all of it where nothing else
---   differs: no other edit, arguments, versions, devices and flags. Elsewhere,
---   and where the edit alone would move memory the other way (effect of
---   cause_rules), every changed row of buffer_changes is in one claim. It
---   follows from an edit whose paths hold the framework path of its buffer, as
---   far as the other side lacks what descends from the edit; else from an edit
---   of the line that computes it. Without regard to paths, changes of part
---   alias follow from an edit of donations, constants from one of constants,
---   results and what becomes one from one of outputs: if one has the size of
---   an added output, from that alone. Where arguments differ
---   in size or type, resized and retyped buffers, and arguments, follow from
---   the inputs. A buffer without a path has those of its operands, else of its
+--   differs: no other edit, arguments, versions, devices and flags; one that
+--   would move memory the other way (effect of cause_rules) is said to be the
+--   only edit. Elsewhere every changed row of buffer_changes is in one claim.
+--   It follows from an edit whose paths hold the framework path of its buffer,
+--   as far as the other side lacks what descends from the edit; else from an
+--   edit of the line that computes it. Without regard to paths, changes of
+--   part alias follow from an edit of donations, constants from one of
+--   constants, results and what becomes one from one of outputs: if one has
+--   the size of an added output, from that alone. Where arguments differ in
+--   size or type, resized and retyped buffers, and arguments, follow from the
+--   inputs. A buffer without a path has those of its operands, else of its
 --   readers. A claim is proven where these rows show at least a hundredth of
 --   the difference, or nothing else differs, and likely where its rule was
---   right in at least four of five compiled pairs; what is neither, as where
---   no pair measured its rule, is no row. Proven edits
---   come before likely ones, both in the order of source_edits, and edits that
---   move memory the other way after those that explain it.
+--   right in at least four of five compiled pairs, or where all other edits
+--   move memory the other way; what is neither, or where others have all of
+--   the difference, is no row. Bytes follow from several edits only where as
+--   many have a row: else they are unexplained. Proven edits come before
+--   likely ones, both in the order of source_edits, and edits that move memory
+--   the other way after those that explain it.
 -- grain: pair of compilations, memory space, claim
 -- steps: asked_pairs, compiled_pairs, edits, space_differences, split_pairs,
 --   changed_buffers, changed_sides, borrowed_paths, buffer_paths,
@@ -79,34 +81,53 @@ WITH joint_shares AS MATERIALIZED (
   FROM claims_of_edits AS e
   WHERE e.is_source_alone
     AND e.is_split
-    AND e.edit_count > 1
   GROUP BY e.pair, e.space_color
   HAVING joint_bytes <> 0
+    AND count(e.standing) > 1
+    AND count(e.standing) > count(e.share_bytes)
+),
+-- What an edit that is no claim may have a part in belongs to nothing.
+claimed_origins AS MATERIALIZED (
+  SELECT e.pair, e.space_color
+  FROM claims_of_edits AS e
+  GROUP BY e.pair, e.space_color
+  HAVING count(e.standing)
+    > CASE WHEN bool_or(e.is_source_alone) THEN 1 ELSE 0 END
 ),
 shares_of_several AS MATERIALIZED (
   SELECT s.*
   FROM shares AS s
   ANTI JOIN joint_shares AS j USING (pair, space_color)
-  WHERE s.origin IN ('inputs', 'several')
+  LEFT JOIN claimed_origins AS c USING (pair, space_color)
+  WHERE s.origin = 'inputs'
+    OR s.origin = 'several'
+    AND c.pair IS NOT NULL
 ),
 all_claims AS (
   SELECT
     e.pair, e.space_color, 'edit' AS claim_kind, e.place AS edit_place,
     e.change, e.rule_id,
+    e.sentence || CASE
+      WHEN e.is_alone AND e.effect * e.direction < 0 THEN ' (the only edit)'
+      ELSE ''
+    END AS said,
     CASE
-      WHEN e.source_path IS NULL THEN e.sentence
-      WHEN coalesce(e.candidate_line, e.base_line) IS NULL THEN e.sentence
+      WHEN e.source_path IS NULL THEN said
+      WHEN coalesce(e.candidate_line, e.base_line) IS NULL THEN said
       WHEN e.is_line_edited
         THEN concat(
           e.source_path, ':', coalesce(e.candidate_line, e.base_line),
-          ' ' || e.function_name, ': ', e.sentence
+          ' ' || e.function_name, ': ', said
         )
       ELSE concat(
-        e.sentence, ', first at ', e.source_path, ':',
+        said, ', first at ', e.source_path, ':',
         coalesce(e.candidate_line, e.base_line)
       )
     END AS words,
-    CASE WHEN NOT e.is_against THEN e.advice END AS advice, e.subject,
+    -- Nobody undoes what freed memory.
+    CASE
+      WHEN NOT e.is_against AND e.direction >= 0 THEN e.advice
+    END AS advice, e.subject,
     e.operation_count, e.source_file, e.source_path,
     coalesce(e.candidate_line, e.base_line) AS line, e.function_name,
     e.is_line_edited, e.share_bytes, e.changed_count, e.is_against, e.standing
@@ -127,7 +148,7 @@ all_claims AS (
     j.pair, j.space_color, 'several' AS claim_kind,
     CASE
       WHEN j.counted_bytes IS NULL THEN 'all edits together'
-      ELSE 'the other edits together'
+      ELSE 'several edits together'
     END AS words, j.joint_bytes AS share_bytes,
     j.joint_bytes * d.direction < 0 AS is_against, 'proven' AS standing
   FROM joint_shares AS j

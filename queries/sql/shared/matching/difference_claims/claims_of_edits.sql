@@ -1,14 +1,17 @@
 -- step: What is claimed of every edit in every memory space. Where nothing
---   else differs it has all of the difference. Elsewhere it has the bytes that
+--   else differs it has all of the difference, also against its rule: a CPU
+--   widens what is narrower again. Elsewhere it has the bytes that
 --   follow from it if they are exact: those of allocations of its own, or if
 --   what is left of the difference, and what other edits have in memory that
 --   is shared, is a tenth of them at most: an arena may be packed otherwise.
---   If all others are exact, the last one has the rest. An edit is proven by
+--   If all others are exact, the last one has the rest, unless its rule says
+--   that it moves memory the other way: more may follow from an output than
+--   its own memory. An edit is proven by
 --   bytes that follow from it, at least one in a hundred of the difference, or
 --   by being the only thing that differs. It is likely where its rule was
---   mostly right when it was measured. Where its rule says that it moves
---   memory the other way, it counts against the difference. What is less than
---   that is unexplained.
+--   mostly right when it was measured, or where all other edits move memory
+--   the other way. Where its rule says that it moves memory the other way, it
+--   counts against the difference. What is less than that is unexplained.
 -- grain: pair, memory space, edit
 WITH others AS (
   SELECT
@@ -52,26 +55,30 @@ weighed AS (
     AND o.space_color = d.space_color
   WINDOW same_space AS (PARTITION BY e.pair, d.space_color)
 ),
+measured AS (
+  SELECT
+    w.*, count_if(NOT w.is_exact) OVER same_space AS vague_count,
+    w.total_delta - coalesce(
+      sum(w.row_bytes) FILTER (WHERE w.is_exact) OVER same_space, 0
+    ) AS rest_bytes
+  FROM weighed AS w
+  WINDOW same_space AS (PARTITION BY w.pair, w.space_color)
+),
 -- The bytes of an edit; NULL where they are not known.
 counted AS (
   SELECT
     w.*,
     CASE
-      -- What a lone edit freed says nothing of what else followed from it.
-      WHEN w.is_alone
-        AND (w.effect * w.direction >= 0 OR w.row_bytes * w.direction > 0)
-        THEN w.total_delta
-      WHEN w.is_alone OR NOT w.is_split THEN NULL
+      WHEN w.is_alone THEN w.total_delta
+      WHEN NOT w.is_split THEN NULL
       WHEN w.is_exact THEN w.row_bytes
       WHEN w.is_source_alone
         AND NOT w.has_several
-        AND count_if(NOT w.is_exact) OVER same_space = 1
-        THEN w.total_delta
-          - coalesce(sum(w.row_bytes) FILTER (WHERE w.is_exact)
-            OVER same_space, 0)
+        AND w.vague_count = 1
+        AND w.effect * w.rest_bytes >= 0
+        THEN w.rest_bytes
     END AS own_bytes
-  FROM weighed AS w
-  WINDOW same_space AS (PARTITION BY w.pair, w.space_color)
+  FROM measured AS w
 ),
 judged AS (
   SELECT
@@ -84,12 +91,18 @@ judged AS (
     ) AS has_share,
     -- Rows show that memory followed from it, if not how much.
     c.row_bytes * c.direction > 0
-    AND abs(c.row_bytes) >= 0.01 * abs(c.total_delta) AS has_rows
+    AND abs(c.row_bytes) >= 0.01 * abs(c.total_delta) AS has_rows,
+    c.is_source_alone
+    AND c.effect * c.direction > 0
+    AND count_if(c.effect * c.direction >= 0) OVER same_space = 1
+      AS is_left_over
   FROM counted AS c
   WINDOW same_space AS (PARTITION BY c.pair, c.space_color)
 )
 SELECT
-  j.* EXCLUDE (own_bytes, row_bytes, left_bytes, vague_bytes) REPLACE (
+  j.* EXCLUDE (
+    own_bytes, row_bytes, left_bytes, vague_bytes, vague_count, rest_bytes
+  ) REPLACE (
     CASE WHEN j.has_share OR j.has_rows THEN j.changed_count END
       AS changed_count
   ),
@@ -97,7 +110,7 @@ SELECT
     WHEN j.has_share OR j.is_alone AND NOT j.is_split THEN j.own_bytes
   END AS share_bytes,
   CASE
-    WHEN j.direction = 0 THEN FALSE
+    WHEN j.direction = 0 OR j.is_alone THEN FALSE
     WHEN j.has_share THEN j.own_bytes * j.direction < 0
     WHEN j.has_rows THEN FALSE
     WHEN j.effect = 0 AND j.is_source_alone
@@ -105,8 +118,14 @@ SELECT
     ELSE j.effect * j.direction < 0
   END AS is_against,
   CASE
-    WHEN j.has_share OR j.has_rows OR j.is_alone AND NOT is_against
-      THEN 'proven'
-    WHEN j.is_mostly_right THEN 'likely'
+    WHEN j.has_share OR j.has_rows OR j.is_alone THEN 'proven'
+    -- Where others have all of the difference, nothing is left for it.
+    WHEN (j.is_mostly_right OR j.is_left_over)
+      AND (
+        is_against
+        OR j.direction * j.total_delta = 0
+        OR j.direction * j.joint_bytes > 0
+      )
+      THEN 'likely'
   END AS standing
 FROM judged AS j

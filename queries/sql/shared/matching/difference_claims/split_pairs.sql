@@ -1,7 +1,6 @@
 -- step: The pairs whose difference is split by what it follows from: those of
---   several edits, or of an edit and other inputs or versions, and those of
---   one edit that moves memory the other way. Any other edit has all of the
---   difference.
+--   several edits, or of an edit and other inputs or versions. Any other edit
+--   has all of the difference.
 -- grain: pair
 SELECT p.*
 FROM compiled_pairs AS p
@@ -9,11 +8,9 @@ SEMI JOIN (
   SELECT e.pair
   FROM edits AS e
   JOIN compiled_pairs AS c USING (pair)
-  LEFT JOIN space_differences AS s USING (pair)
   WHERE e.edit_count > 1
     OR c.has_other_inputs
     OR c.has_other_environment
-    OR e.effect * s.direction < 0
 ) AS e USING (pair)
 WHERE $split IS NULL
   OR p.pair IN (SELECT unnest($split))
