@@ -60,7 +60,7 @@ def test_a_rise_is_of_what_adds_memory(nights: duckdb.DuckDBPyConnection) -> Non
         (logits, 8 * MIB, False, "proven"),
         (small, 6 * MIB, False, "proven"),
         (LOOP, None, True, "likely"),
-        ("the other edits together", -44_039_884, True, "proven"),
+        ("several edits together", -44_039_884, True, "proven"),
     ]
 
 
@@ -68,7 +68,7 @@ def test_a_fall_does_not_hide_what_it_hid(nights: duckdb.DuckDBPyConnection) -> 
     large, logits, small = OUTPUTS
     assert claims(nights, "night3") == [
         (LOOP, None, False, "likely"),
-        ("the other edits together", -44_531_328, False, "proven"),
+        ("several edits together", -44_531_328, False, "proven"),
         (large.format("1024"), 16 * MIB, True, "proven"),
         (logits, 8 * MIB, True, "proven"),
         (small, 6 * MIB, True, "proven"),

@@ -1,0 +1,171 @@
+"""What is claimed of edits one at a time, and of two together, as compiled.
+
+tests/data/newcomers/flow.tar.xz has nights of a fluid solver of 219 MiB, whose steps
+have a loop of their own: a checkpoint that was dropped (night2) or moved around the
+whole step (night3a), arguments that were not donated (night3b; night3 has both),
+states that are returned (night4log), gelu in bf16 (night4bf; night4 has both).
+tests/data/newcomers/vae.tar.xz has an image model before (night4) and after its
+convolutions were narrowed to bf16 in line 12.
+"""
+
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+from hlodb.queries.run import run_query
+from hlodb.reports.build import build_report
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.render.forms import renderer
+from hlodb.schema.warehouse import connect
+from tests.newcomers import ingested
+
+MOVED = "flowsim/solver.py:43 step: remat saves less,"
+MOVED += " recomputes more (96 → 193 operations)"
+STATES = "flowsim/solver.py:52 rollout: new output f32[16,8,96,96,3] of while"
+NARROWED = "f32 → bf16 in 144 operations{}, first at flowsim/net.py:35"
+UNDONATED = "opt['m']['codes'] and 30 more arguments no longer donated"
+
+Row = tuple[object, ...]
+
+
+@pytest.fixture(scope="module")
+def flow(
+    tmp_path_factory: pytest.TempPathFactory, queries_installed: None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    with connect(ingested("flow", tmp_path_factory.mktemp("flow"))) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def vae(
+    tmp_path_factory: pytest.TempPathFactory, queries_installed: None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    with connect(ingested("vae", tmp_path_factory.mktemp("vae"))) as connection:
+        yield connection
+
+
+def claims(
+    connection: duckdb.DuckDBPyConnection, base: str, candidate: str
+) -> list[Row]:
+    asked = {"base": base, "candidate": candidate}
+    columns = ("claim", "advice", "delta_bytes", "is_against", "standing")
+    found = run_query(connection, "claims", asked).dicts()
+    return [tuple(row[column] for column in columns) for row in found]
+
+
+def report(
+    connection: duckdb.DuckDBPyConnection, base: str, candidate: str
+) -> list[str]:
+    """Return the sentences of a report that name causes, bytes or what to undo."""
+    found = build_report(connection, Request(candidate, base), Settings())
+    text = renderer("markdown")(found)
+    marks = "Cause (", "Split: ", "To undo: "
+    lines = [line.lstrip("> ").replace("\\", "") for line in text.splitlines()]
+    return [line for line in lines if line.startswith(marks)]
+
+
+def test_a_dropped_checkpoint_takes_no_inner_loop_along(
+    flow: duckdb.DuckDBPyConnection,
+) -> None:
+    """Below the checkpoint JAX gives the loop of the pressure no line."""
+    words = "flowsim/solver.py:50 rollout.<locals>.body: remat removed"
+    words += " (193 operations were recomputed)"
+    advice = "Recompute it again: jax.checkpoint, nn.remat, eqx.filter_checkpoint."
+    assert claims(flow, "night3a", "night2") == [
+        (words, advice, 3_308_063_572, False, "proven")
+    ]
+
+
+def test_a_moved_checkpoint_is_the_cause_of_a_gain(
+    flow: duckdb.DuckDBPyConnection,
+) -> None:
+    """Nothing has to be undone, and no loop is gone."""
+    assert claims(flow, "night1", "night3a") == [
+        (MOVED, None, -33_359_996, False, "proven")
+    ]
+
+
+def test_a_checkpoint_beside_a_lost_donation_explains_the_gain(
+    flow: duckdb.DuckDBPyConnection,
+) -> None:
+    assert claims(flow, "night1", "night3b") == [
+        (
+            UNDONATED,
+            "Donate them again: donate_argnums, donate_argnames, donate.",
+            933_140,
+            False,
+            "proven",
+        )
+    ]
+    assert claims(flow, "night1", "night3") == [
+        (MOVED, None, None, False, "proven"),
+        ("all edits together", None, -32_391_080, False, "proven"),
+        (UNDONATED, None, None, True, "likely"),
+    ]
+
+
+def test_what_follows_from_one_output_is_not_split(
+    flow: duckdb.DuckDBPyConnection,
+) -> None:
+    """The output takes 13.50 MiB, and 9.00 MiB of temporary memory follow from it."""
+    advice = "Return only what is used: outputs live to the end."
+    assert claims(flow, "night1", "night4log") == [
+        (STATES, advice, 23_592_968, False, "proven")
+    ]
+
+
+@pytest.mark.parametrize("base", ["night1", "night4log"])
+def test_the_only_edit_is_the_cause_whatever_its_kind_does_elsewhere(
+    flow: duckdb.DuckDBPyConnection, base: str
+) -> None:
+    """A CPU widens bf16 again, which takes memory."""
+    candidate = {"night1": "night4bf", "night4log": "night4"}[base]
+    words = NARROWED.format(" (the only edit)")
+    assert claims(flow, base, candidate) == [(words, None, 4_972_640, False, "proven")]
+
+
+def test_what_follows_from_two_edits_is_no_single_ones(
+    flow: duckdb.DuckDBPyConnection,
+) -> None:
+    """Alone, the narrower type takes 4.74 MiB, and the output 22.50 MiB."""
+    advice = "Return only what is used: outputs live to the end."
+    assert claims(flow, "night1", "night4") == [
+        (NARROWED.format(""), None, None, False, "proven"),
+        (STATES, advice, 14_155_784, False, "proven"),
+        ("several edits together", None, 14_409_824, False, "proven"),
+    ]
+
+
+def test_a_type_is_narrowed_where_it_first_differs(
+    vae: duckdb.DuckDBPyConnection,
+) -> None:
+    """And not in the lines that call that."""
+    words = "model/network.py:12 convolve: f32 → bf16 in 446 operations"
+    assert claims(vae, "night4", "night5") == [
+        (words, None, -63_973_276, False, "proven")
+    ]
+
+
+def test_a_report_says_one_share_of_a_cause(
+    flow: duckdb.DuckDBPyConnection, vae: duckdb.DuckDBPyConnection
+) -> None:
+    """That of the difference, or none; and no split into one part."""
+    cause = "Cause (framework): "
+    assert report(flow, "night1", "night3a") == [
+        f"{cause}{MOVED}. It accounts for 100 % of -31.81 MiB."
+    ]
+    assert report(flow, "night1", "night3") == [f"{cause}{MOVED}."]
+    undo = "To undo: Return only what is used: outputs live to the end."
+    assert report(flow, "night1", "night4log") == [
+        undo,
+        f"{cause}{STATES}. It accounts for 100 % of +22.50 MiB.",
+    ]
+    split = f"Split: +13.50 MiB from {STATES}; +13.74 MiB from several edits together."
+    both = f"{NARROWED.format('')}; {STATES}"
+    assert report(flow, "night1", "night4") == [split, f"{cause}{both}.", split]
+    words = "model/network.py:12 convolve: f32 → bf16 in 446 operations"
+    assert report(vae, "night4", "night5") == [
+        f"{cause}{words}. It accounts for 100 % of -61.01 MiB."
+    ]
