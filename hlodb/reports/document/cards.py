@@ -103,7 +103,19 @@ def _why_other(f: Finding) -> str:
 
 
 def _cause(f: Finding, cause: Cause) -> str:
-    """Return the cause, its share, and how it splits where parts go both ways."""
+    """Return the cause and its share, if known, of the difference or its parts."""
+    text = f"Cause ({cause.blame}): {cause.title}."
+    if cause.effect is None:
+        return f"{text} It accounts for {_share_of_parts(f, cause)}."
+    # More than all of it follows from edits that others count against: see the split.
+    if cause.share_ratio is None or not 0 < cause.share_ratio <= 1:
+        return text
+    share = _percent(cause.share_ratio)
+    return f"{text} It accounts for {share} of {signed_bytes(f.delta_bytes)}."
+
+
+def _share_of_parts(f: Finding, cause: Cause) -> str:
+    """Return a cause's share of what adds or frees memory, and what goes against."""
     sums: dict[str, int] = defaultdict(int)
     for p in f.parts:
         sums[p.kind if p.part == "whole" else p.part] += p.delta_bytes
@@ -116,7 +128,7 @@ def _cause(f: Finding, cause: Cause) -> str:
     if added and freed:
         share += f"; {signed_bytes(other)} {does_else},"
         share += f" net {signed_bytes(f.delta_bytes)}"
-    return f"Cause ({cause.blame}): {cause.title}. It accounts for {share}."
+    return share
 
 
 def _percent(ratio: float | None) -> str:

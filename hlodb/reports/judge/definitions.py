@@ -76,7 +76,9 @@ METRICS = (
         "ratio",
         "higher_is_better",
         "Bytes of the part that the cause names, as a share of all parts that go the"
-        " same way; a part counts as one sum over all kinds of allocation.",
+        " same way; a part counts as one sum over all kinds of allocation. Where the"
+        " cause is edits of the source, the bytes that follow from these, as a share of"
+        " the difference.",
     ),
     Metric(
         "standing",
@@ -84,8 +86,8 @@ METRICS = (
         "neutral",
         "How sure a claim is. proven: rows of the warehouse show it, such as bytes at"
         " the edited line, or an edit that is all that differs. likely: a rule says so"
-        " that was mostly right in compiled pairs. Bytes that follow from neither are"
-        " unexplained.",
+        " that was mostly right in compiled pairs, or all other edits move memory the"
+        " other way. Bytes that follow from neither are unexplained.",
     ),
     Metric(
         "attribution",

@@ -132,10 +132,10 @@ def absence(finding: Finding) -> str:
 def share_words(finding: Finding) -> str:
     """Return `+4.00 MiB from lm.py:53; -0.50 MiB unexplained` where claims meet.
 
-    Claims that no bytes follow from are left out.
+    Claims that no bytes follow from are left out. One claim alone splits nothing.
     """
     with_bytes = [claim for claim in finding.claims if claim.delta_bytes]
-    if len(finding.claims) < 2:
+    if len(with_bytes) < 2:
         return ""
     return "; ".join(_share_text(finding.claims, claim) for claim in with_bytes)
 

@@ -22,15 +22,16 @@ from hlodb.text import bytes_from_to, counted, signed_bytes
 class Cause:
     """Why a figure moved: a stable key to group by, and a sentence.
 
-    `share_ratio` is what it is of all parts that go the same way, 0 to 1. `standing` is
-    proven or likely. `effect` is what the compiler made of it, where the title names
-    edits of the source.
+    `share_ratio` is the share of all parts that go the same way, or, where the title
+    names edits of the source, of the difference that follows from these; None if that
+    is not known. `standing` is proven or likely. `effect` is what the compiler made of
+    edits.
     """
 
     key: str
     title: str
     blame: str
-    share_ratio: float
+    share_ratio: float | None
     standing: str
     effect: str | None = None
 
@@ -70,6 +71,7 @@ def name_cause(
         key=key,
         title=edit_words(edits, _SHOWN_EDITS),
         blame=_FRAMEWORK,
+        share_ratio=_share(edits),
         standing=first.standing,
         effect=cause.title,
     )
@@ -78,6 +80,12 @@ def name_cause(
 def explaining(claims: Sequence[Claim]) -> list[Claim]:
     """Return the edits that moved memory the way in which it moved, in their order."""
     return [c for c in claims if c.kind == "edit" and not c.is_against]
+
+
+def _share(edits: Sequence[Claim]) -> float | None:
+    """Return the share of a difference that follows from edits, if all are known."""
+    shares = [each.share_ratio for each in edits if each.share_ratio is not None]
+    return round(sum(shares), 4) if len(shares) == len(edits) else None
 
 
 def edit_words(edits: Sequence[Claim], most: int) -> str:
