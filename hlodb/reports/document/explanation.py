@@ -59,8 +59,8 @@ _KINDS = {
 _UNNAMED_RATIO = 0.9
 """Where more of a peak has no layer, layers say nothing about it."""
 
-_PADDED_RATIO = 0.25
-"""Where so much of what has a role is padding, it is worth a word."""
+_LARGE_RATIO = 0.25
+"""Where so much of what has a role are copies or padding, it is worth a word."""
 
 _MOST_PATHS = 4
 """Of more paths no command is written out."""
@@ -258,12 +258,15 @@ def _roles(roles: Sequence[Row], top: int) -> list[Block]:
 
 
 def role_of(row: Row) -> str:
-    """Return a role in words, and its padding where that is much of it."""
+    """Return a role in words, and of it copies and padding where they are much."""
     words = str(row["role"].replace("_", " "))
-    padding = row["padding_bytes"] or 0
-    if padding < _PADDED_RATIO * row["owned_bytes"]:
-        return words
-    return f"{words}, {plain_bytes(padding)} of them padding"
+    parts = [
+        f"{plain_bytes(row[column])} of them {name}"
+        for column, name in (("copied_bytes", "copies"), ("padding_bytes", "padding"))
+        if row[column] >= _LARGE_RATIO * row["owned_bytes"]
+        and not (column == "copied_bytes" and row[column] == row["owned_bytes"])
+    ]
+    return ", ".join([words, *parts])
 
 
 def _lines(lines: Sequence[Row], top: int) -> list[Block]:

@@ -3,7 +3,7 @@
 --   gradients, activations, gathered weights, outputs and workspace?
 -- definition: owned_bytes of peak_roles by role and rule. Values in a
 --   parameter's allocation, and copies of a parameter, count as that
---   parameter, but for argument_copies, which are in another layout.
+--   parameter, but for argument_copies, whose layout takes more.
 -- grain: module occurrence, memory space, role, rule
 -- leading: program, space_name, role, owned_bytes, peak_ratio, value_count,
 --   largest_instruction

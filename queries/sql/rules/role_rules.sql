@@ -3,15 +3,16 @@
 --   gradient or activation?
 -- definition: The first rule (by place) whose conditions all hold decides;
 --   NULL is no condition. kind: kind of allocation, or argument_copy for a
---   copy of an argument in another layout. is_donated: the parameter's
---   allocation is live-out. name_pattern: regular expression on op_name, for
---   values that count as a parameter on that of the parameter. opcode_pattern:
---   on the defining operation. made_in (origin_phase where there is one) and
---   last_read_in: phases from value_phases; for parameters see peak_roles.
---   is_gathered: see gathered_values. The argument params holds no optimiser
---   state, even if a part of it is called v (rule params). PyTorch names no
---   argument, but gives the line that reads it first (rules by_line). Replace
---   it with a query of your own with this name and these columns.
+--   copy of an argument in a layout that takes more. is_donated: the
+--   parameter's allocation is live-out. name_pattern: regular expression on
+--   op_name, for values that count as a parameter on that of the parameter.
+--   opcode_pattern: on the defining operation. made_in (origin_phase where
+--   there is one) and last_read_in: phases from value_phases; for parameters
+--   see peak_roles. is_gathered: see gathered_values. The argument params
+--   holds no optimiser state, even if a part of it is called v (rule params).
+--   PyTorch names no argument, but gives the line that reads it first (rules
+--   by_line). Replace it with a query of your own with this name and these
+--   columns.
 -- grain: rule
 -- column place BIGINT id neutral: Order of the rule.
 -- column rule_id VARCHAR name neutral: Name of the rule.

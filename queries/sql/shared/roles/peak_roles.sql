@@ -4,22 +4,22 @@
 --   matching rule in role_rules; unclassified if none matches. A parameter,
 --   what is written into it, and the result that takes its place have the role
 --   of the parameter, and so do temporary copies and slices of it
---   (copied_parameters, array_origins); a copy of all of it in another layout
---   is of kind argument_copy and has a role of its own. Other values in the
---   memory of a donated parameter or of a result, which they use before it is
---   written, are temporary values. In a program with a backward pass that
---   donates nothing, a parameter counts as donated if it alone has the shape
---   of a result and is read by what makes that: so do weights whose arguments
---   have no names. A parameter named v next to one named k (cache['v'] and
---   cache['k']) is not the optimiser's v: it has the role of the k; nor is one
---   named m or v that the forward pass reads. What XLA recomputes for the
---   backward pass (.remat in the name of its instruction) counts as made
---   backward, as by jax.checkpoint. For parameters, made_in is the phase of
---   the first reader if PyTorch names it, but unknown in a program that reads
---   no array forward, such as an optimiser on its own, which reads weights and
---   state alike; last_read_in is optimiser if only the optimiser reads it
---   (parameter_readers). owned_bytes of a module and memory space add up to
---   live_peak_bytes.
+--   (copied_parameters, array_origins); a copy of all of it in a layout that
+--   takes more is of kind argument_copy and has a role of its own. Other
+--   values in the memory of a donated parameter or of a result, which they use
+--   before it is written, are temporary values. In a program with a backward
+--   pass that donates nothing, a parameter counts as donated if it alone has
+--   the shape of a result and is read by what makes that: so do weights whose
+--   arguments have no names. A parameter named v next to one named k
+--   (cache['v'] and cache['k']) is not the optimiser's v: it has the role of
+--   the k; nor is one named m or v that the forward pass reads. What XLA
+--   recomputes for the backward pass (.remat in the name of its instruction)
+--   counts as made backward, as by jax.checkpoint. For parameters, made_in is
+--   the phase of the first reader if PyTorch names it, but unknown in a
+--   program that reads no array forward, such as an optimiser on its own,
+--   which reads weights and state alike; last_read_in is optimiser if only the
+--   optimiser reads it (parameter_readers). owned_bytes of a module and memory
+--   space add up to live_peak_bytes.
 -- grain: module content, memory space, allocation, value
 -- steps: named_instructions, entry_computations, origins, result_values,
 --   updated_parameters, described_parameters, parameter_names,
@@ -43,17 +43,19 @@ WITH described AS (
   SELECT
     v.module_id, v.color AS space_color, v.allocation_id, v.value_id, v.kind,
     v.instruction_id, v.owned_bytes, v.padding_bytes, v.is_copy, i.opcode,
+    v.kind = 'temp'
+      AND i.is_recomputed
+      AND coalesce(h.origin_phase, h.made_in) = 'forward'
+      AND h.last_read_in = 'backward' AS is_redone,
     CASE
       WHEN v.kind = 'parameter' THEN n.op_name
-      WHEN i.is_recomputed
+      WHEN is_redone
         THEN coalesce(lower(i.op_name), '') || '/rematted_computation'
       ELSE lower(i.op_name)
     END AS op_name,
     coalesce(p.is_donated, FALSE) AS is_donated,
     CASE
-      WHEN v.kind = 'temp'
-        AND i.is_recomputed
-        AND h.last_read_in = 'backward' THEN 'backward'
+      WHEN is_redone THEN 'backward'
       WHEN v.kind <> 'parameter' THEN coalesce(h.origin_phase, h.made_in)
       WHEN v.module_id IN (
         SELECT module_id

@@ -1,5 +1,5 @@
 -- step: Values at the peak with the parameter that they are or copy. A copy of
---   a whole parameter in another layout is of kind argument_copy.
+--   a whole parameter that takes more is of kind argument_copy.
 -- grain: value
 -- materialised: no
 SELECT
@@ -8,8 +8,7 @@ SELECT
   CASE
     WHEN p.color = v.color
       AND split_part(p.shape, '{', 1) = split_part(v.shape, '{', 1)
-      AND regexp_extract(p.shape, '\{([0-9,]*)', 1)
-        <> regexp_extract(v.shape, '\{([0-9,]*)', 1) THEN 'argument_copy'
+      AND p.size_bytes < v.size_bytes THEN 'argument_copy'
     WHEN c.allocation_id IS NOT NULL THEN 'parameter'
     WHEN w.value_id IS NOT NULL THEN 'temp'
     ELSE v.kind

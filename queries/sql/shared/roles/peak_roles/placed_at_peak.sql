@@ -2,7 +2,7 @@
 -- grain: value
 SELECT
   v.module_id, v.color, v.allocation_id, v.value_id, v.instruction_id,
-  v.owned_bytes, v.padding_bytes, v.kind, v.shape,
+  v.owned_bytes, v.padding_bytes, v.size_bytes, v.kind, v.shape,
   coalesce(
     TRY_CAST(regexp_extract(v.shape_index, '^\{([0-9]+)', 1) AS INTEGER), -1
   ) AS element

@@ -4,6 +4,7 @@
 SELECT
   a.module_id, a.allocation_id, any_value(a.parameter_number) AS number,
   any_value(a.color) AS color, any_value(a.shape) AS shape,
+  any_value(a.size_bytes) AS size_bytes,
   bool_or(coalesce(a.is_live_out, FALSE) OR u.module_id IS NOT NULL)
     AS is_donated,
   bool_or(a.shape NOT LIKE '%[]%') AS is_array,
