@@ -118,8 +118,10 @@ def test_a_log_on_the_standard_input(tmp_path: Path) -> None:
         "The list is cut: 1 buffer takes 2.00 GiB of the 63.25 GiB of temporaries."
     )
     assert lines[9] == (
-        "1.94 GiB of the listed 2.00 GiB are padding: choose dimensions that fill the"
-        " tile of the layout."
+        "1.94 GiB of the listed 2.00 GiB are padding, most of it in copy.4: its data"
+        " fill 4 of 128 lanes. Fold short dimensions into others, or put several rows"
+        " into one, so that the data fill the tile of the layout; wider dimensions save"
+        " nothing."
     )
 
 

@@ -336,3 +336,14 @@ def test_sentences_keep_their_words_at_any_width(width: int) -> None:
     assert {*advice.split()} <= {*" ".join(lines).split()}
     is_table = "what to do" in lines[0]
     assert is_table is (width >= 80)
+
+
+def test_a_row_that_counts_others_is_no_record() -> None:
+    """As a table of a report that was cut has it, in whichever column."""
+    names = ("alpha", "beta", "gamma", "delta")
+    columns = tuple(Column(name, "VARCHAR", "text", "neutral", "") for name in names)
+    cells = [("x" * 40, "y" * 40, "z" * 40, "w" * 40), ("", "[1 other]", "", "")]
+    lines = narrow(columns, cells, 30)
+    assert lines[0].startswith("── row 1 of 1 ─")
+    assert lines[-1] == "[1 other]"
+    assert not any("row 2" in line for line in lines)
