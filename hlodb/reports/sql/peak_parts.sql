@@ -40,6 +40,12 @@ LEFT JOIN instruction_layers(
 ) AS l
   ON l.module_id = h.module_id
   AND l.instruction_id = h.instruction_id
+  AND (
+    l.element = -1
+    OR l.element = coalesce(
+      TRY_CAST(regexp_extract(v.shape_index, '^\{([0-9]+)', 1) AS INTEGER), -1
+    )
+  )
 LEFT JOIN value_sources(
   module_ids := list_distinct(from_json($modules, '["BIGINT"]')),
   locations_ids := list_distinct(from_json($locations, '["BIGINT"]')),

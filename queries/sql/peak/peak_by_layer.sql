@@ -5,8 +5,9 @@
 --   (instruction_layers). Memory of an argument that no such value is in goes
 --   to the argument's layer; what has no layer so far to that of the
 --   instruction that value_sources names. A loop over layers holds all of them
---   at once: its values have no layer, like others outside of all layers, and
---   are in the row (no layer). So owned_bytes of a module and memory space add
+--   at once: its values have no layer, like others outside of all layers and
+--   values that instructions of several layers made, and are in the row
+--   (no layer). So owned_bytes of a module and memory space add
 --   up to live_peak_bytes.
 -- grain: module occurrence, memory space, layer
 -- leading: program, space_name, layer, owned_bytes, peak_ratio, value_count,
@@ -59,6 +60,9 @@ held AS MATERIALIZED (
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.color AS space_color, m.space_name, m.occurrence, m.path,
     m.live_peak_bytes, m.module_id, v.instruction_id, v.value_id,
+    coalesce(
+      TRY_CAST(regexp_extract(v.shape_index, '^\{([0-9]+)', 1) AS INTEGER), -1
+    ) AS element,
     v.owned_bytes, i.name AS instruction,
     i.op_name AS own_name, a.op_name AS argument_name, s.op_name AS source_name
   FROM chosen AS m
@@ -120,6 +124,7 @@ layered AS (
   LEFT JOIN instruction_layers() AS i
     ON i.module_id = h.module_id
     AND i.instruction_id = h.instruction_id
+    AND (i.element = -1 OR i.element = h.element)
   LEFT JOIN found AS o ON o.op_name = h.own_name
   LEFT JOIN found AS a ON a.op_name = h.argument_name
   LEFT JOIN found AS s ON s.op_name = h.source_name

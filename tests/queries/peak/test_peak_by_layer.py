@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.queries.run import run_query
+from hlodb.schema.warehouse import connect
+from tests.conftest import DATA, Made
 from tests.queries.assignments import Allocation, Assignment, Value, assignments
 from tests.queries.peak.test_live_bytes import THREE_ON_A_BYTE, owned_bytes
 from tests.queries.stored import Connection, add, examples, stored
@@ -107,3 +112,22 @@ def test_layers_add_up_to_the_live_peak(
 ) -> None:
     with stored(empty_warehouse, assignment) as connection:
         assert ask(connection) == of_paths(assignment)
+
+
+def test_arguments_tell_the_layers_that_scopes_name(made: Made) -> None:
+    """Two programs of the same memory: in one alone scopes name the blocks."""
+
+    def both(path: Path) -> None:
+        dumps = [DATA / "layers" / f"{name}.tar.xz" for name in ("scopes", "arguments")]
+        for dump in dumps:
+            ingest([str(dump)], path, jobs=1)
+
+    held: dict[str, Counter[str]] = {}
+    with connect(made("scopes", both)) as connection:
+        for run in ("scopes", "arguments"):
+            held[run] = Counter()
+            for row in run_query(connection, "peak_by_layer", {"run": run}).dicts():
+                held[run][row["layer"].replace("blk", "blocks")] += row["owned_bytes"]
+    assert held["arguments"] == held["scopes"] == {
+        "(no layer)": 2_215_304, "blocks_0": 1_409_728, "blocks_1": 1_138_368,
+    }  # fmt: skip

@@ -1,7 +1,7 @@
 -- title: What arrays were made by
 -- question: Which instruction computed an array that others passed on?
--- definition: Follows array_flow from the values of the selected modules to
---   instructions that compute something, to parameters of the program and to
+-- definition: Follows array_flow from the values of the selected modules, and
+--   from get-tuple-elements, to instructions that compute something, to parameters of the program and to
 --   constants, through loops, branches, calls and fusions. A fusion that
 --   computes is not followed inside: it is the origin. Values whose own
 --   instruction computes have no row.
@@ -47,6 +47,11 @@ starts AS MATERIALIZED (
   FROM modules_there
   JOIN store."values" AS v USING (module_id)
   WHERE v.instruction_id IS NOT NULL
+  UNION
+  -- They say which element of a loop an instruction reads.
+  SELECT module_id, instruction_id, -1
+  FROM described
+  WHERE opcode = 'get-tuple-element'
 ),
 walk AS (
   SELECT

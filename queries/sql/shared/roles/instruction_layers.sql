@@ -3,72 +3,45 @@
 --   only the arguments name layers?
 -- definition: The layer that layer_rules finds in op_name. Of instructions
 --   without one: that of an argument which they read (also through
---   copied_parameters and array_origins), the greatest if several. Gradients
---   that an instruction outside of both passes reads together with an
---   argument have the layer of that argument. What reads arguments without a
---   layer, as the loss does, has none. Others go by what they read, up to
---   eight instructions back: forward the greatest layer; backward the greatest
---   of what was made forward, or else the least. Arrays that an instruction
---   only passes on count as what made them. Instructions of fusions are left
---   out.
--- grain: module content, instruction
+--   copied_parameters and array_origins, so element by element through
+--   loops), the greatest if several. Gradients that an instruction outside of
+--   both passes reads together with an argument have the layer of that
+--   argument. What reads arguments without a layer, as the loss does, has
+--   none. Others go by what they read, up to eight instructions back: forward
+--   the greatest layer; backward the greatest of what was made forward, or
+--   else the least. Arrays that an instruction only passes on count as what
+--   made them. Where op_names of operations name layers, an operation with an
+--   op_name that reads no argument has none but that. An array of a tuple, a
+--   loop, a call or a branch has the layer of what made it, if that is one
+--   alone. Instructions of fusions are left out.
+-- grain: module content, instruction, element
+-- steps: named_layers
 -- param run
 -- param program
 -- param module_ids
 -- param every_run
 -- column module_id
 -- column instruction_id
+-- column element INTEGER id neutral: Element of a tuple that instructions of
+--   several layers made; else -1, for all of the result.
 -- column layer_name VARCHAR name neutral: Name that the layers have in common;
 --   NULL if it belongs to none.
 -- column layer_number BIGINT id neutral: Number in the path.
-WITH RECURSIVE there AS MATERIALIZED (
-  SELECT
-    i.module_id, i.instruction_id, i.computation_id, i.opcode, i.op_name,
-    i.parameter_number
-  FROM selected_instructions() AS i
-  JOIN computations AS c USING (module_id, computation_id)
-  WHERE c.kind IS DISTINCT FROM 'fusion'
-),
-paths AS (
-  SELECT
-    op_name, '/' || regexp_replace(op_name, '[\[\]()''"./]+', '/', 'g') AS path
-  FROM (SELECT DISTINCT op_name FROM there)
-  WHERE regexp_matches(op_name, '[0-9]')
-),
-matching AS (
-  SELECT
-    p.op_name, p.path, r.pattern, r.place,
-    regexp_extract(p.path, r.pattern, 1) AS name
-  FROM paths AS p
-  CROSS JOIN layer_rules() AS r
-),
-layered_names AS MATERIALIZED (
-  -- Compared by number.
-  SELECT
-    m.op_name,
-    arg_min(
-      {
-        'number': CAST(regexp_extract(m.path, m.pattern, 2) AS BIGINT),
-        'name': m.name
-      },
-      m.place
-    ) AS layer
-  FROM matching AS m
-  WHERE m.name <> ''
-  GROUP BY m.op_name
-),
-layered_modules AS MATERIALIZED (
-  SELECT unnest(list(DISTINCT t.module_id)) AS module_id
-  FROM there AS t
-  JOIN layered_names USING (op_name)
+WITH RECURSIVE layered_modules AS MATERIALIZED (
+  SELECT unnest(list(DISTINCT module_id)) AS module_id
+  FROM named_layers
+  WHERE layer IS NOT NULL
 ),
 nodes AS MATERIALIZED (
   SELECT
-    t.module_id, t.instruction_id, t.opcode, n.layer, h.phase,
-    t.opcode = 'parameter' AND e.computation_id IS NOT NULL AS is_argument
+    t.module_id, t.instruction_id, t.op_name, t.layer, h.phase,
+    t.opcode = 'parameter' AND e.computation_id IS NOT NULL AS is_argument,
+    -- What holds arrays of many instructions reads none of them itself.
+    NOT is_argument
+      AND t.opcode IN ('call', 'conditional', 'parameter', 'tuple', 'while')
+      AS is_passing
   FROM layered_modules
-  JOIN there AS t USING (module_id)
-  LEFT JOIN layered_names AS n USING (op_name)
+  JOIN named_layers AS t USING (module_id)
   LEFT JOIN instruction_phases() AS h
     ON h.module_id = t.module_id
     AND h.instruction_id = t.instruction_id
@@ -80,20 +53,26 @@ nodes AS MATERIALIZED (
     AND e.computation_id = t.computation_id
 ),
 sources AS MATERIALIZED (
-  SELECT DISTINCT o.module_id, o.instruction_id, o.origin_id
+  SELECT DISTINCT o.module_id, o.instruction_id, o.element, o.origin_id
   FROM layered_modules
   JOIN array_origins() AS o USING (module_id)
   WHERE o.kind <> 'constant'
 ),
 -- What passes an array on is read as what made it.
 edges AS MATERIALIZED (
-  SELECT module_id, instruction_id AS reader_id, origin_id AS operand_id
-  FROM sources
+  SELECT s.module_id, s.instruction_id AS reader_id, s.origin_id AS operand_id
+  FROM sources AS s
+  JOIN nodes AS n USING (module_id, instruction_id)
+  WHERE NOT n.is_passing
   UNION
   SELECT
     p.module_id, p.instruction_id, coalesce(s.origin_id, p.operand_id)
   FROM layered_modules
   JOIN operands AS p USING (module_id)
+  JOIN nodes AS n
+    ON n.module_id = p.module_id
+    AND n.instruction_id = p.instruction_id
+    AND NOT n.is_passing
   ANTI JOIN sources AS o
     ON o.module_id = p.module_id
     AND o.instruction_id = p.instruction_id
@@ -101,6 +80,15 @@ edges AS MATERIALIZED (
     ON s.module_id = p.module_id
     AND s.instruction_id = p.operand_id
   WHERE p.operand_id IS NOT NULL
+),
+-- Their operations bear the layer's name, not only their arguments.
+named_modules AS MATERIALIZED (
+  SELECT DISTINCT n.module_id
+  FROM nodes AS n
+  ANTI JOIN (SELECT * FROM nodes WHERE is_argument) AS a
+    ON a.module_id = n.module_id
+    AND a.op_name = n.op_name
+  WHERE n.layer IS NOT NULL
 ),
 arguments AS (
   SELECT n.module_id, n.instruction_id, n.layer
@@ -112,7 +100,7 @@ arguments AS (
 copied AS MATERIALIZED (
   SELECT c.module_id, c.instruction_id, a.layer
   FROM copied_parameters() AS c
-  JOIN there AS t
+  JOIN named_layers AS t
     ON t.module_id = c.module_id
     AND t.parameter_number = c.parameter_number
   JOIN arguments AS a
@@ -192,16 +180,47 @@ others AS (
     END AS layer
   FROM walk AS w
   JOIN nodes AS n USING (module_id, instruction_id)
+  LEFT JOIN named_modules AS m USING (module_id)
   WHERE w.depth > 0
+    AND (m.module_id IS NULL OR coalesce(n.op_name, '') = '')
   GROUP BY w.module_id, w.instruction_id, n.phase
+),
+found AS (
+  SELECT
+    n.module_id, n.instruction_id, n.is_passing,
+    coalesce(a.layer, o.layer) AS layer
+  FROM nodes AS n
+  LEFT JOIN anchors AS a
+    ON a.module_id = n.module_id
+    AND a.instruction_id = n.instruction_id
+  LEFT JOIN others AS o
+    ON o.module_id = n.module_id
+    AND o.instruction_id = n.instruction_id
+),
+-- Arrays of a loop or a branch: what made them says to which layer they belong.
+held AS (
+  SELECT
+    f.module_id, f.instruction_id, coalesce(s.element, -1) AS element,
+    list(DISTINCT coalesce(f.layer, o.layer)) AS layers,
+    bool_or(coalesce(f.layer, o.layer) IS NULL) AS is_outside
+  FROM found AS f
+  LEFT JOIN sources AS s
+    ON s.module_id = f.module_id
+    AND s.instruction_id = f.instruction_id
+  LEFT JOIN found AS o
+    ON o.module_id = s.module_id
+    AND o.instruction_id = s.origin_id
+  WHERE f.is_passing
+  GROUP BY f.module_id, f.instruction_id, coalesce(s.element, -1)
 )
 SELECT
-  n.module_id, n.instruction_id, coalesce(a.layer, o.layer).name AS layer_name,
-  coalesce(a.layer, o.layer).number AS layer_number
-FROM nodes AS n
-LEFT JOIN anchors AS a
-  ON a.module_id = n.module_id
-  AND a.instruction_id = n.instruction_id
-LEFT JOIN others AS o
-  ON o.module_id = n.module_id
-  AND o.instruction_id = n.instruction_id
+  f.module_id, f.instruction_id, -1 AS element, f.layer.name AS layer_name,
+  f.layer.number AS layer_number
+FROM found AS f
+WHERE NOT f.is_passing
+UNION ALL
+SELECT
+  h.module_id, h.instruction_id, h.element,
+  CASE WHEN NOT h.is_outside AND len(h.layers) = 1 THEN h.layers[1].name END,
+  CASE WHEN NOT h.is_outside AND len(h.layers) = 1 THEN h.layers[1].number END
+FROM held AS h
