@@ -206,6 +206,12 @@ def is_bounded() -> bool:
     return bool(meta.get(_COLUMNS)) or meta.get(_LIMIT) is not None
 
 
+def is_cut(result: Result) -> bool:
+    """Return whether --limit leaves rows of an answer out."""
+    limit = click.get_current_context().meta.get(_LIMIT)
+    return limit is not None and limit < len(result.rows)
+
+
 def _bounded(result: Result, context: click.Context) -> Result:
     """Return the part of an answer that --columns and --limit leave."""
     columns, limit = context.meta.get(_COLUMNS, ()), context.meta.get(_LIMIT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -17,6 +18,7 @@ from hlodb.commands.options import (
     db_option,
     format_option,
     is_bounded,
+    is_cut,
     open_for_reading,
     output_option,
     write_result,
@@ -157,7 +159,7 @@ def command(
         parameters = _with_top(query, parameters, form)
         with open_for_reading(db) as connection:
             result = run_query(connection, name, parameters, catalogue)
-            cut = _note_of_cut(
+            every = _count_of_all(
                 connection, query, parameters, catalogue, len(result.rows)
             )
             if not result.rows:
@@ -165,9 +167,12 @@ def command(
                 _tell_of_program(connection, query, parameters)
                 if query.empty:
                     narrate(f"no rows: {query.empty}")
-        write_result(result, form, output)
-        if cut is not None:
-            narrate(cut)
+        write_result(replace(result, total_rows=every), form, output)
+        if every is not None and not is_cut(result):
+            narrate(
+                f"first {len(result.rows):,} of {counted(every, 'row')}; pass"
+                " `-p top=N` for N, `-p top=` for all"
+            )
     return 0
 
 
@@ -189,25 +194,20 @@ def _with_top(query: Query, values: dict[str, Value], form: str) -> dict[str, Va
     return values
 
 
-def _note_of_cut(
+def _count_of_all(
     connection: Connection,
     query: Query,
     values: dict[str, Value],
     catalogue: Catalogue,
     count: int,
-) -> str | None:
+) -> int | None:
     """Return how many rows there are, if `top` leaves any out."""
     defaults = {p.name: p.default for p in query.parameters}
     top = str(values.get("top", defaults.get("top")))
     if not count or not top.isdigit() or count < int(top):
         return None
     every = row_count(connection, query, {**values, "top": None}, catalogue)
-    if count == every:
-        return None
-    return (
-        f"first {count:,} of {counted(every, 'row')}; pass `-p top=N` for N,"
-        " `-p top=` for all"
-    )
+    return None if count == every else every
 
 
 def _tell_of_program(

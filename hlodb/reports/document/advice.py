@@ -19,8 +19,8 @@ FREE_RATIO = 0.25
 SMALL_BYTES = 16 * 2**20
 """Nothing pays in a program that needs less, where no limit is known."""
 
-_LASTING = frozenset({"weights", "optimiser_state"})
-"""Roles of what stays between steps."""
+_MOST_ROLES, _ROLE_RATIO = 3, 0.1
+"""So many roles of at least that share say what the peak is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +128,10 @@ def advice_on(space: Row, remedies: Sequence[Row]) -> Advice:
 def advice_blocks(
     space: Row, remedies: Sequence[Row], roles: Sequence[Row], top: int
 ) -> list[Block]:
-    """Return what to change in a program, or that nothing pays."""
+    """Return what to change in a program, or why nothing is advised."""
     advice = advice_on(space, remedies)
     if not advice.shown:
-        return [Paragraph(nothing_pays(space, advice, roles))]
+        return [Paragraph(why_nothing(space, advice, roles))]
     is_measured = "standing" in remedies[0]
     is_judged = any(afterwards(space, row) for row in advice.shown)
     rows = [
@@ -178,8 +178,8 @@ def _line(row: Row) -> str:
     return f"{row['source_file']}:{row['source_line']}"
 
 
-def nothing_pays(space: Row, advice: Advice, roles: Sequence[Row]) -> str:
-    """Return why nothing is advised, and what holds the memory instead."""
+def why_nothing(space: Row, advice: Advice, roles: Sequence[Row]) -> str:
+    """Return why nothing is advised, what fills memory, and what is left to do."""
     if is_free(space):
         free = plain_bytes(space["usable_bytes"] - space["reserved_bytes"])
         limit = plain_bytes(space["usable_bytes"])
@@ -188,16 +188,36 @@ def nothing_pays(space: Row, advice: Advice, roles: Sequence[Row]) -> str:
     if is_small(space) and advice.folded:
         size = plain_bytes(SMALL_BYTES)
         return f"Below {size} nothing is advised. {_folded(advice)}"
-    held = [row for row in roles if row["role"] in _LASTING]
-    copied = sum(row["copied_bytes"] for row in held)
-    lasting = sum(row["owned_bytes"] for row in held) - copied
-    text = "Nothing that hlodb knows pays"
-    if lasting:
-        names = [row["role"].replace("_", " ") for row in held]
-        text += f": {plain_bytes(lasting)} are {' and '.join(names)}"
-    if lasting and copied:
-        text += f", {plain_bytes(copied)} copies of them"
-    return f"{text}. {_folded(advice)}" if advice.folded else f"{text}."
+    holders = _holders(roles)
+    text = "No remedy is known"
+    if not advice.folded:
+        return f"{text}{holders}."
+    number = len(advice.folded)
+    first = advice.folded[0]
+    saved = first["saved_reserved_bytes"] or first["saved_bytes"]
+    which = "one that changes" if number == 1 else f"{number} that change"
+    return (
+        f"{text} that leaves results and speed as they are{holders}."
+        f" `hlodb query remedies` lists {which} what is computed or how long it"
+        f" takes; the {'first' if number > 1 else 'remedy'} saves"
+        f" {plain_bytes(saved)}: {first['advice']}"
+    )
+
+
+def _holders(roles: Sequence[Row]) -> str:
+    """Return what most bytes of the peak are, the most first; copies are apart."""
+    parts = []
+    for row in roles:
+        role, copied = row["role"].replace("_", " "), row["copied_bytes"]
+        parts += [(row["owned_bytes"] - copied, role), (copied, f"copies of {role}")]
+    whole = sum(size for size, _ in parts)
+    parts.sort(key=lambda part: -part[0])
+    most = [part for part in parts[:_MOST_ROLES] if part[0] >= _ROLE_RATIO * whole > 0]
+    if not most:
+        return ""
+    (size, role), *others = most
+    words = [role, *(f"{plain_bytes(size)} {role}" for size, role in others)]
+    return f": {plain_bytes(size)} are {', '.join(words)}"
 
 
 def _folded(advice: Advice) -> str:

@@ -7,6 +7,7 @@ from html import escape
 
 from hlodb.text import visible
 
+_COMMAND = re.compile(r"`(hlodb [^`]*)`")
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|~#!$]")
 
 
@@ -22,6 +23,11 @@ def markdown(text: str) -> str:
 def html(text: str) -> str:
     """Return `text` for HTML, also between quotes: one line without markup."""
     return visible(escape(text))
+
+
+def html_prose(text: str) -> str:
+    """Return a sentence for HTML, with the commands of hlodb in it as code."""
+    return _COMMAND.sub(r"<code>\1</code>", html(text))
 
 
 def slack(text: str) -> str:

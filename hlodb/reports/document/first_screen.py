@@ -9,7 +9,7 @@ from hlodb.reports.document.advice import (
     advice_on,
     afterwards,
     estimated,
-    nothing_pays,
+    why_nothing,
 )
 from hlodb.reports.document.explanation import left_out, line_of, role_of
 from hlodb.reports.read.overview import Overview, Row, described_spaces, rows_of
@@ -70,7 +70,7 @@ def first_screen(overview: Overview) -> FirstScreen | None:
         (_holds(overview, space, roles), *_without_limit(space)),
         left_out(space),
         tuple(_remedy(space, row) for row in advice.shown[:_MOST_REMEDIES]),
-        "" if advice.shown else nothing_pays(space, advice, roles),
+        "" if advice.shown else why_nothing(space, advice, roles),
         estimated(advice.shown),
     )
 

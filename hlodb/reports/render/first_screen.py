@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hlodb.reports.document.escape import html
+from hlodb.reports.document.escape import html, html_prose
 from hlodb.reports.document.first_screen import FirstScreen, Remedy
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.render.html import figure
@@ -21,7 +21,7 @@ def first_lines(first: FirstScreen, drawn: Sequence[Picture]) -> Iterator[str]:
     yield '<section class="remedies" aria-labelledby="what-to-do">'
     yield '<h2 id="what-to-do">What to do</h2>'
     if first.nothing:
-        yield f"<p>{html(first.nothing)}</p>"
+        yield f"<p>{html_prose(first.nothing)}</p>"
     else:
         yield "<ol>"
         for remedy in first.remedies:

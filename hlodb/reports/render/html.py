@@ -23,7 +23,7 @@ from hlodb.reports.document.blocks import (
     Section,
     Table,
 )
-from hlodb.reports.document.escape import html
+from hlodb.reports.document.escape import html, html_prose
 from hlodb.reports.document.report import SAID_FIRST, outline, subtitle
 from hlodb.reports.judge.report import Report
 from hlodb.reports.judge.verdict import unjudged_growth
@@ -261,7 +261,7 @@ def _block(
     """Yield a block; `title` is that of its section, for screen readers."""
     match block:
         case Paragraph(text):
-            yield f"<p>{html(text)}</p>"
+            yield f"<p>{html_prose(text)}</p>"
         case Commands(lines):
             yield f"<pre><code>{chr(10).join(map(html, lines))}</code></pre>"
         case Card():

@@ -8,8 +8,8 @@
 --   reason, see difference_parts. The source line is that of the candidate's
 --   value, or else of the base's.
 -- grain: pair of modules, memory space, pair of buffers, part
--- leading: program, part, delta_bytes, instruction, source_file, source_line,
---   shape
+-- leading: program, part, delta_bytes, buffer, source_file, source_line,
+--   buffer_shape
 -- param base
 -- param candidate
 -- param program VARCHAR = NULL of modules.program: Only pairs with this
@@ -33,11 +33,15 @@
 -- column base_instruction VARCHAR name neutral: Instruction in the base, with
 --   the index into its result.
 -- column instruction VARCHAR name neutral: The same in the candidate.
+-- column buffer VARCHAR name neutral: Instruction in the candidate, or else in
+--   the base.
 -- column opcode
 -- column op_path VARCHAR name neutral: Framework path without the names of the
 --   jitted functions around it; from the candidate if it has one.
 -- column base_shape VARCHAR text neutral: Shape in the base, without layout.
 -- column shape VARCHAR text neutral: Shape in the candidate, without layout.
+-- column buffer_shape VARCHAR text neutral: Shape in the candidate, or else in
+--   the base.
 -- column base_bytes BIGINT bytes lower_is_better: Size in memory in the base.
 -- column candidate_bytes BIGINT bytes lower_is_better: Size in memory in the
 --   candidate.
@@ -131,9 +135,16 @@ SELECT
     c.candidate_instruction || coalesce(c.candidate_shape_index, ''),
     'parameter ' || c.candidate_parameter
   ) AS instruction,
+  coalesce(
+    c.candidate_instruction || coalesce(c.candidate_shape_index, ''),
+    'parameter ' || c.candidate_parameter,
+    c.base_instruction || coalesce(c.base_shape_index, ''),
+    'parameter ' || c.base_parameter
+  ) AS buffer,
   coalesce(c.candidate_opcode, c.base_opcode) AS opcode,
   coalesce(c.candidate_op_path, c.base_op_path) AS op_path, c.base_shape,
-  c.candidate_shape AS shape, c.base_bytes, c.candidate_bytes, c.status,
+  c.candidate_shape AS shape,
+  coalesce(c.candidate_shape, c.base_shape) AS buffer_shape, c.base_bytes, c.candidate_bytes, c.status,
   c.base_held_bytes, c.candidate_held_bytes, c.note, c.method AS match_method,
   c.confidence AS match_confidence,
   CASE WHEN s.source_file IS NOT NULL THEN s.attribution END AS attribution,

@@ -15,6 +15,7 @@
 -- grain: module occurrence, memory space, remedy, subject
 -- leading: program, space_name, saved_reserved_bytes, saved_bytes, subject,
 --   advice
+-- steps: marked_values
 -- param run
 -- param program
 -- param color
@@ -64,42 +65,6 @@ contents AS MATERIALIZED (
   FROM chosen AS c
   GROUP BY c.module_id, c.locations_id, c.color
 ),
-values_marked AS MATERIALIZED (
-  SELECT * FROM remedy_marks()
-),
--- Each pattern is compiled for each row: so few rows as there can be.
-fitting AS (
-  SELECT r.*, v.kind, v.element_type, v.name
-  FROM (SELECT DISTINCT mark, kind, element_type, name FROM values_marked) AS v
-  JOIN remedy_rules() AS r
-    ON r.mark = v.mark
-    AND (r.kind_pattern IS NULL OR regexp_matches(v.kind, r.kind_pattern))
-    AND (
-      r.type_pattern IS NULL
-      OR regexp_full_match(v.element_type, r.type_pattern)
-    )
-    AND (r.name_pattern IS NULL OR regexp_matches(v.name, r.name_pattern))
-),
-marked AS (
-  SELECT
-    v.module_id, v.color AS space_color, v.value_id, v.size_bytes,
-    v.instruction_id, r.rule_id,
-    coalesce(v.subject, coalesce(r.subject, '') || CASE r.subject_by
-      WHEN 'type' THEN v.element_type
-      WHEN 'shape' THEN v.element_type || '[' || v.dimensions || ']'
-      WHEN 'value' THEN v.instruction || ' ' || v.shape
-      WHEN 'name' THEN v.name
-      ELSE ''
-    END) AS subject,
-    coalesce(v.part, r.part) AS part, coalesce(v.whole, r.whole) AS whole,
-    v.is_apart, v.from_step, v.until_step
-  FROM values_marked AS v
-  JOIN fitting AS r
-    ON r.mark = v.mark
-    AND r.kind = v.kind
-    AND r.element_type = v.element_type
-    AND r.name = v.name
-),
 -- What is too small even if all of it went needs no price.
 sized AS (
   SELECT
@@ -107,7 +72,7 @@ sized AS (
     sum(CAST(m.size_bytes AS HUGEINT) * m.part // m.whole) OVER (
       PARTITION BY m.module_id, m.space_color, m.rule_id, m.subject
     ) AS most_bytes
-  FROM marked AS m
+  FROM marked_values AS m
 ),
 members AS MATERIALIZED (
   SELECT
@@ -140,7 +105,7 @@ priced AS MATERIALIZED (
     s.module_id, s.locations_id, s.color AS space_color,
     split_part(s.set_name, '|', 1) AS rule_id,
     substr(s.set_name, strpos(s.set_name, '|') + 1) AS subject,
-    s.part_peak_bytes, s.part_reserved_bytes
+    s.set_name, s.part_peak_bytes, s.part_reserved_bytes
   FROM set_leverage(
     color := coalesce($color, 0),
     member_modules := (SELECT modules FROM columns_of_members),
@@ -154,7 +119,8 @@ priced AS MATERIALIZED (
     member_until := (SELECT last_steps FROM columns_of_members)
   ) AS s
 ),
--- The line of the largest value that has one of its own, else of a reader.
+-- The line of the largest value that has one of its own, else of a reader. What
+-- is donated is said where the program is called.
 lines AS (
   SELECT
     m.module_id, m.locations_id, m.set_name,
@@ -168,7 +134,13 @@ lines AS (
     AND s.locations_id IS NOT DISTINCT FROM m.locations_id
     AND s.value_id = m.value_id
   WHERE s.source_file IS NOT NULL
+    AND m.set_name NOT LIKE 'donate|%'
   GROUP BY m.module_id, m.locations_id, m.set_name
+),
+chunks AS (
+  SELECT m.module_id, m.set_name, max(m.whole - m.part) AS chunk
+  FROM members AS m
+  GROUP BY m.module_id, m.set_name
 ),
 given AS (
   SELECT
@@ -196,7 +168,8 @@ found AS (
       AS saved,
     greatest(0, p.part_reserved_bytes) AS spared, l.found.source_file,
     l.found.source_line, array_to_string(g.numbers, ',') AS parameters,
-    array_to_string(o.numbers, ',') AS results
+    array_to_string(o.numbers, ',') AS results, k.chunk,
+    regexp_replace(p.subject, 'all of | \([^)]*\)', '', 'g') AS names
   FROM chosen AS c
   JOIN priced AS p
     ON p.module_id = c.module_id
@@ -205,17 +178,31 @@ found AS (
   LEFT JOIN lines AS l
     ON l.module_id = p.module_id
     AND l.locations_id IS NOT DISTINCT FROM p.locations_id
-    AND l.set_name = p.rule_id || '|' || p.subject
+    AND l.set_name = p.set_name
+  LEFT JOIN chunks AS k
+    ON k.module_id = p.module_id
+    AND k.set_name = p.set_name
   LEFT JOIN given AS g
     ON g.module_id = p.module_id
-    AND g.set_name = p.rule_id || '|' || p.subject
+    AND g.set_name = p.set_name
   LEFT JOIN returned AS o
     ON o.module_id = p.module_id
-    AND o.set_name = p.rule_id || '|' || p.subject
+    AND o.set_name = p.set_name
 ),
 ranked AS (
   SELECT
-    f.*, r.advice, r.cost, r.is_last_resort,
+    f.*,
+    replace(
+      replace(r.advice, '{chunk}', CAST(f.chunk AS VARCHAR)), '{donation}',
+      CASE
+        WHEN regexp_full_match(f.names, '\w+')
+          THEN 'donate_argnames="' || f.names || '"'
+        WHEN regexp_full_match(f.names, '\w+(, \w+)*')
+          THEN 'donate_argnames=("' || replace(f.names, ', ', '", "') || '")'
+        ELSE 'donate_argnums=…'
+      END
+    ) AS advice,
+    r.cost, r.is_last_resort,
     row_number() OVER (
       PARTITION BY f.occurrence, f.color
       ORDER BY

@@ -29,7 +29,9 @@ WITH called AS (
     )
 ),
 counted AS (
-  SELECT c.module_id, c.target, count(*) AS target_count
+  SELECT
+    c.module_id, trim(c.target, '_') AS target, min(r.what) AS what,
+    count(*) AS target_count
   FROM called AS c
   JOIN run_time_rules() AS r
     ON r.opcode = c.opcode
@@ -38,11 +40,12 @@ counted AS (
 )
 SELECT
   n.module_id, CAST(sum(n.target_count) AS BIGINT) AS run_time_count,
-  'run-time memory of '
+  'working memory of '
     || string_agg(
-      n.target_count || ' ' || trim(n.target, '_'), ', '
+      n.target || ' (' || n.what || ', ' || n.target_count
+        || CASE n.target_count WHEN 1 THEN ' call)' ELSE ' calls)' END, ', '
       ORDER BY n.target_count DESC, n.target
     )
-    || ' is not included' AS caveat
+    || ', whose size no dump states, is not included' AS caveat
 FROM counted AS n
 GROUP BY n.module_id

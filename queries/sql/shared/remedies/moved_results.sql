@@ -10,8 +10,9 @@
 -- column color
 -- column value_id
 -- column size_bytes
--- column arguments VARCHAR text neutral: Arguments to donate in this memory
---   space: three of them, and how many more.
+-- column arguments VARCHAR text neutral: Arguments of the function to donate
+--   in this memory space, with the number of their arrays: three of them, and
+--   how many more.
 WITH pairs AS MATERIALIZED (
   SELECT d.*, d.color AS space_color, u.last_use_step
   FROM missed_donations() AS d
@@ -41,29 +42,62 @@ movable AS (
     AND v.value_id = r.value_id
   GROUP BY p.module_id, p.output_id
 ),
+entries AS MATERIALIZED (
+  SELECT
+    e.module_id, e.parameter_number, e.op_name,
+    regexp_extract(e.op_name, '^[A-Za-z_]\w*') AS root
+  FROM entry_parameters() AS e
+),
+roots AS MATERIALIZED (
+  SELECT module_id, root, count(*) AS arrays
+  FROM entries
+  GROUP BY module_id, root
+),
 named AS (
   SELECT DISTINCT
     p.module_id, p.space_color, p.parameter_number,
+    nullif(n.root, '') AS root, n.op_name AS argument,
     coalesce(n.op_name, 'parameter ' || p.parameter_number || CASE
       WHEN p.parameter_index = '{}' THEN '' ELSE p.parameter_index END
-    ) AS argument
+    ) AS described
   FROM pairs AS p
-  LEFT JOIN entry_parameters() AS n
+  LEFT JOIN entries AS n
     ON n.module_id = p.module_id
     AND n.parameter_number = p.parameter_number
 ),
+-- A function is given arguments, and each of them is donated whole.
+grouped AS (
+  SELECT
+    n.module_id, n.space_color, min(n.parameter_number) AS first_number,
+    CASE
+      WHEN n.root IS NULL OR n.root = any_value(n.argument)
+        THEN any_value(n.described)
+      WHEN count(*) = any_value(r.arrays)
+        THEN 'all of ' || n.root || ' (' || count(*)
+          || CASE count(*) WHEN 1 THEN ' array)' ELSE ' arrays)' END
+      ELSE n.root || ' (' || count(*) || ' of ' || any_value(r.arrays)
+        || ' arrays)'
+    END AS argument
+  FROM named AS n
+  LEFT JOIN roots AS r
+    ON r.module_id = n.module_id
+    AND r.root = n.root
+  GROUP BY
+    n.module_id, n.space_color, n.root,
+    CASE WHEN n.root IS NULL THEN n.described END
+),
 ordered AS (
   SELECT
-    n.*,
+    g.*,
     row_number() OVER (
-      PARTITION BY n.module_id, n.space_color ORDER BY n.parameter_number
+      PARTITION BY g.module_id, g.space_color ORDER BY g.first_number
     ) AS argument_place
-  FROM named AS n
+  FROM grouped AS g
 ),
 listed AS (
   SELECT
     o.module_id, o.space_color,
-    string_agg(o.argument, ', ' ORDER BY o.parameter_number)
+    string_agg(o.argument, ', ' ORDER BY o.first_number)
       FILTER (WHERE o.argument_place <= 3)
     || CASE WHEN count(*) > 3 THEN ' and ' || (count(*) - 3) || ' more'
       ELSE '' END AS arguments

@@ -27,24 +27,24 @@
 --   results, from the last use on, and what loops collect as results but new
 --   weights and state, and what only they need of other values. history:
 --   arrays that a loop fills and of which only a small part is read
---   afterwards. logits, scores, differences, examples: temporary arrays that
---   their dimensions give away. prepared: what is widened or gathered before a
---   loop that reads a part of it in each iteration, and is larger. spectrum:
---   complex arrays of real numbers for a Fourier transform. chunkable:
---   temporary arrays of vmap with a part for each example. whole_result:
---   results that are gathered to be returned. narrowed: 32-bit arguments that
---   are only read to make 16 bits of them. rounded: arrays of programs that
---   are not compiled for a CPU, without operations that need more digits, such
---   as a Cholesky factor. gathered: gathered_values, from their second step to
---   the one before they are read. awaiting: temporary arrays of an argument's
---   dimensions that an operation reads with a number computed from several of
---   them later on, such as the norm of all gradients, and those of which the
---   number is computed, as far as they are live then; from their second step
---   on.
+--   afterwards; summed_history: of which only sums are. logits, scores,
+--   differences, examples: temporary arrays that their dimensions give away.
+--   prepared: what is widened or gathered before a loop that reads a part of
+--   it in each iteration, and is larger. spectrum: complex arrays of real
+--   numbers for a Fourier transform. chunkable: temporary arrays of vmap with
+--   a part for each example. whole_result: results that are gathered to be
+--   returned. narrowed: 32-bit arguments that are only read to make 16 bits of
+--   them. rounded: arrays of programs that are not compiled for a CPU, without
+--   operations that need more digits, such as a Cholesky factor. gathered:
+--   gathered_values, from their second step to the one before they are read.
+--   awaiting: temporary arrays of an argument's dimensions that an operation
+--   reads with a number computed from several of them later on, such as the
+--   norm of all gradients, and those of which the number is computed, as far
+--   as they are live then; from their second step on.
 -- grain: module content, value, mark, subject
 -- steps: described_values, arrays, missed_pairs, arguments, argument_places,
 --   updating_programs, argument_sizes, batch_sizes, saved_arrays, loop_arrays,
---   loop_stacks, histories, scheduled_instructions, padded_arrays,
+--   loop_stacks, scheduled_instructions, histories, padded_arrays,
 --   program_traits, returned_arrays, new_states, result_arrays, read_steps,
 --   result_sources, positional_arrays, windowed_arrays, kept_stacks,
 --   narrow_programs, awaiting_gradients, shaped_arrays, softmax_dimensions,
@@ -108,7 +108,10 @@ WITH marked AS (
     )
   GROUP BY ALL
   UNION ALL
-  SELECT v.*, 'moved', n.arguments, 1, 1, 1, NULL, NULL
+  -- They are donated where the program is compiled, not where one is computed.
+  SELECT
+    v.* REPLACE (CAST(NULL AS INTEGER) AS instruction_id), 'moved',
+    n.arguments, 1, 1, 1, NULL, NULL
   FROM described_values AS v
   JOIN moved_results() AS n
     ON n.module_id = v.module_id
@@ -144,8 +147,8 @@ WITH marked AS (
     AND w.value_id = v.value_id
   UNION ALL
   SELECT
-    v.*, 'history', 'history that ' || h.loop_name || ' collects', 1, 1, 1,
-    NULL, NULL
+    v.*, CASE WHEN h.is_reduced THEN 'summed_history' ELSE 'history' END,
+    'history that ' || h.loop_name || ' collects', 1, 1, 1, NULL, NULL
   FROM arrays AS v
   JOIN histories AS h
     ON h.module_id = v.module_id
@@ -166,6 +169,13 @@ WITH marked AS (
   JOIN marks_alone AS s
     ON s.module_id = v.module_id
     AND s.value_id = v.value_id
+  UNION ALL
+  SELECT
+    v.*, 'chunkable', c.subject, c.part, c.whole, 0, NULL, NULL
+  FROM arrays AS v
+  JOIN chunkable_arrays AS c
+    ON c.module_id = v.module_id
+    AND c.value_id = v.value_id
   UNION ALL
   SELECT v.*, 'narrowed', 'all of ' || a.root, NULL, NULL, 0, NULL, NULL
   FROM arrays AS v

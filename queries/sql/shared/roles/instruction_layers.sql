@@ -197,7 +197,7 @@ found AS (
     ON o.module_id = n.module_id
     AND o.instruction_id = n.instruction_id
 ),
--- Arrays of a loop or a branch: what made them says to which layer they belong.
+-- What made an array of a loop or a branch says to which layer it belongs.
 held AS (
   SELECT
     f.module_id, f.instruction_id, coalesce(s.element, -1) AS element,

@@ -24,6 +24,24 @@ WITH lengths AS MATERIALIZED (
   GROUP BY ALL
   HAVING length >= 16
 ),
+mapped AS MATERIALIZED (
+  SELECT v.module_id, v.value_id
+  FROM arrays AS v
+  WHERE v.name LIKE '%vmap(%'
+    -- They may be columns of a Jacobian, which are there for no example.
+    AND NOT regexp_matches(v.name, 'vmap\((jvp|transpose)\(')
+),
+made_of_mapped AS MATERIALIZED (
+  SELECT module_id, value_id FROM mapped
+  UNION
+  SELECT v.module_id, v.value_id
+  FROM mapped AS m
+  JOIN store.value_uses AS u USING (module_id, value_id)
+  JOIN arrays AS v
+    ON v.module_id = u.module_id
+    AND v.instruction_id = u.instruction_id
+  WHERE v.name = ''
+),
 inside AS MATERIALIZED (
   SELECT
     v.module_id, v.value_id, v.size_bytes,
@@ -38,14 +56,14 @@ inside AS MATERIALIZED (
     ON c.module_id = i.module_id
     AND c.computation_id = i.computation_id
   SEMI JOIN lengths AS l ON l.module_id = v.module_id
+  SEMI JOIN made_of_mapped AS p
+    ON p.module_id = v.module_id
+    AND p.value_id = v.value_id
   ANTI JOIN argument_sizes AS a
     ON a.module_id = v.module_id
     AND a.sizes = list_sort(string_split(v.dimensions, ','))
   WHERE v.kind = 'temp'
     AND v.dimensions LIKE '%,%'
-    AND v.name LIKE '%vmap(%'
-    -- They may be columns of a Jacobian, which are there for no example.
-    AND NOT regexp_matches(v.name, 'vmap\((jvp|transpose)\(')
     AND c.kind = 'entry'
     AND v.opcode NOT IN ('while', 'conditional', 'call')
 ),
@@ -61,7 +79,8 @@ sides_given AS MATERIALIZED (
   GROUP BY a.module_id
 ),
 held AS MATERIALIZED (
-  SELECT l.module_id, l.length, l.given_bytes, i.value_id, i.size_bytes
+  SELECT
+    l.module_id, l.length, l.given_bytes, i.value_id, i.size_bytes, i.sides
   FROM inside AS i
   JOIN sides_given AS g ON g.module_id = i.module_id
   JOIN lengths AS l
@@ -78,6 +97,7 @@ held AS MATERIALIZED (
 best AS (
   SELECT
     h.module_id, h.length, sum(h.size_bytes) AS held_bytes,
+    min(h.sides[1]) AS least_side, list(h.sides[1]) AS first_sides,
     row_number() OVER (
       PARTITION BY h.module_id ORDER BY sum(h.size_bytes) DESC, h.length DESC
     ) AS place
@@ -101,12 +121,31 @@ others AS (
   FROM specific AS s
   JOIN arrays AS v USING (module_id, value_id)
   GROUP BY s.module_id
+),
+counted AS (
+  SELECT
+    b.*,
+    CASE
+      WHEN b.least_side BETWEEN 2 AND b.length - 1
+        AND len(list_filter(
+          b.first_sides, lambda x: x % b.least_side <> 0
+        )) = 0 THEN b.least_side
+      ELSE b.length
+    END AS mapped_length
+  FROM best AS b
+  WHERE b.place = 1
 )
-SELECT h.module_id, h.value_id
+SELECT
+  h.module_id, h.value_id,
+  CASE b.mapped_length
+    WHEN b.length THEN 'values of all ' || b.length || ' examples'
+    ELSE 'values of all ' || b.mapped_length || ' that jax.vmap maps over'
+  END AS subject,
+  b.mapped_length - greatest(1, b.mapped_length // 16) AS part,
+  b.mapped_length AS whole
 FROM held AS h
-JOIN best AS b
+JOIN counted AS b
   ON b.module_id = h.module_id
   AND b.length = h.length
-  AND b.place = 1
 LEFT JOIN others AS o ON o.module_id = h.module_id
 WHERE coalesce(o.size_bytes, 0) * 8 < b.held_bytes

@@ -36,11 +36,23 @@ members AS MATERIALIZED (
   FROM forms AS f
   JOIN arrays AS v USING (module_id, dimensions, element_type)
 ),
+-- Those that add up many elements, themselves or in a fusion.
+reducing AS MATERIALIZED (
+  SELECT s.module_id, s.instruction_id
+  FROM scheduled_instructions AS s
+  WHERE s.opcode IN ('reduce', 'dot')
+  UNION
+  SELECT c.module_id, c.instruction_id
+  FROM called_computations AS c
+  JOIN scheduled_instructions AS s USING (module_id, computation_id)
+  WHERE s.opcode IN ('reduce', 'dot')
+),
 readers AS MATERIALIZED (
   SELECT
     m.module_id, m.dimensions, m.element_type, u.instruction_id,
     any_value(f.opcode) AS opcode, any_value(c.kind) AS computation_kind,
     coalesce(max(v.size_bytes), 0) AS result_bytes,
+    bool_or(s.instruction_id IS NOT NULL) AS is_reducing,
     coalesce(bool_or(
       v.dimensions = m.dimensions AND v.element_type = m.element_type
     ), FALSE) AS is_passed_on
@@ -56,11 +68,16 @@ readers AS MATERIALIZED (
   LEFT JOIN arrays AS v
     ON v.module_id = u.module_id
     AND v.instruction_id = u.instruction_id
+  LEFT JOIN reducing AS s
+    ON s.module_id = u.module_id
+    AND s.instruction_id = u.instruction_id
   WHERE f.opcode <> 'tuple'
   GROUP BY m.module_id, m.dimensions, m.element_type, u.instruction_id
 ),
 read_in_part AS (
-  SELECT r.module_id, r.dimensions, r.element_type
+  SELECT
+    r.module_id, r.dimensions, r.element_type,
+    bool_or(NOT r.is_passed_on AND r.is_reducing) AS is_reduced
   FROM readers AS r
   JOIN forms AS f USING (module_id, dimensions, element_type)
   GROUP BY r.module_id, r.dimensions, r.element_type, f.size_bytes
@@ -74,7 +91,7 @@ saved_forms AS (
   FROM saved_arrays AS s
 )
 SELECT d.module_id, d.value_id, any_value(s.loop_name) AS loop_name,
-  FALSE AS is_read_in_part
+  FALSE AS is_read_in_part, FALSE AS is_reduced
 FROM stacked AS s
 JOIN filled AS f USING (module_id, loop_id, value_id)
 JOIN arrays AS d
@@ -85,7 +102,7 @@ JOIN arrays AS d
 WHERE s.kind = 'live_out'
 GROUP BY d.module_id, d.value_id
 UNION ALL
-SELECT m.module_id, m.value_id, m.loop_name, TRUE
+SELECT m.module_id, m.value_id, m.loop_name, TRUE, p.is_reduced
 FROM members AS m
 JOIN read_in_part AS p USING (module_id, dimensions, element_type)
 ANTI JOIN saved_forms AS v

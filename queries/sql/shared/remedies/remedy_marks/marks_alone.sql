@@ -10,9 +10,6 @@ SELECT s.module_id, s.value_id, s.mark, s.part, s.whole FROM shaped_arrays AS s
 UNION ALL
 SELECT r.module_id, r.value_id, 'spectrum', NULL, NULL FROM real_spectra AS r
 UNION ALL
-SELECT c.module_id, c.value_id, 'chunkable', NULL, NULL
-FROM chunkable_arrays AS c
-UNION ALL
 SELECT g.module_id, g.value_id, 'whole_result', NULL, NULL
 FROM gathered_results AS g
 UNION ALL

@@ -1,0 +1,36 @@
+-- step: Values with the rules that apply to them, and how much of them goes.
+-- grain: value, rule, subject
+WITH values_marked AS MATERIALIZED (
+  SELECT * FROM remedy_marks()
+),
+-- Each pattern is compiled for each row: so few rows as there can be.
+fitting AS (
+  SELECT r.*, v.kind, v.element_type, v.name
+  FROM (SELECT DISTINCT mark, kind, element_type, name FROM values_marked) AS v
+  JOIN remedy_rules() AS r
+    ON r.mark = v.mark
+    AND (r.kind_pattern IS NULL OR regexp_matches(v.kind, r.kind_pattern))
+    AND (
+      r.type_pattern IS NULL
+      OR regexp_full_match(v.element_type, r.type_pattern)
+    )
+    AND (r.name_pattern IS NULL OR regexp_matches(v.name, r.name_pattern))
+)
+SELECT
+  v.module_id, v.color AS space_color, v.value_id, v.size_bytes,
+  v.instruction_id, r.rule_id,
+  coalesce(v.subject, coalesce(r.subject, '') || CASE r.subject_by
+    WHEN 'type' THEN v.element_type
+    WHEN 'shape' THEN v.element_type || '[' || v.dimensions || ']'
+    WHEN 'value' THEN v.instruction || ' ' || v.shape
+    WHEN 'name' THEN v.name
+    ELSE ''
+  END) AS subject,
+  coalesce(v.part, r.part) AS part, coalesce(v.whole, r.whole) AS whole,
+  v.is_apart, v.from_step, v.until_step
+FROM values_marked AS v
+JOIN fitting AS r
+  ON r.mark = v.mark
+  AND r.kind = v.kind
+  AND r.element_type = v.element_type
+  AND r.name = v.name
