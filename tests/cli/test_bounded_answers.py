@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +122,16 @@ def test_a_question_that_finds_nothing_says_what_to_do(
 ) -> None:
     assert main(["query", *arguments]) == 2
     assert capsys.readouterr().err.startswith(f"hlodb: {told}")
+
+
+def test_one_note_counts_what_limit_and_top_leave_out(
+    db: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    contents = ["query", "peak_contents", "-p", "run=jaxlib-0.5.3"]
+    whole, _ = printed(capsys, *contents, "--format", "json")
+    assert len(whole) > 20
+    rest = "; pass `-p top=N` for N, `-p top=` for all"
+    for limit, note in (("6", ""), ("1000", rest)):
+        assert main([*contents, "--limit", limit, "--format", "table"]) == 0
+        [told] = re.findall("first .*", capsys.readouterr().err)
+        assert re.fullmatch(f"first \\d+ of {len(whole)} rows{note}", told), told

@@ -16,7 +16,10 @@ from tests.conftest import DATA
 from tests.replay.fake_jax import fake_python, jobs
 
 BASE, DROPPED = (DATA / "changes" / "donation" / name for name in ("base", "dropped"))
-ADVICE = 'Donate these arguments: jax.jit(…, donate_argnames="v") lets results take their memory.'
+ADVICE = (
+    'Donate these arguments: jax.jit(…, donate_argnames="v") lets results take'
+    " their memory."
+)
 
 
 def explained(

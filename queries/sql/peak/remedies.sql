@@ -79,6 +79,7 @@ members AS MATERIALIZED (
     c.module_id, c.locations_id, m.rule_id || '|' || m.subject AS set_name,
     m.instruction_id, m.size_bytes,
     m.value_id, m.part, m.whole, m.is_apart, m.from_step, m.until_step,
+    m.chunk,
     row_number() OVER (ORDER BY m.value_id, m.instruction_id) AS place
   FROM sized AS m
   JOIN contents AS c
@@ -138,7 +139,7 @@ lines AS (
   GROUP BY m.module_id, m.locations_id, m.set_name
 ),
 chunks AS (
-  SELECT m.module_id, m.set_name, max(m.whole - m.part) AS chunk
+  SELECT m.module_id, m.set_name, max(m.chunk) AS chunk
   FROM members AS m
   GROUP BY m.module_id, m.set_name
 ),
@@ -193,7 +194,8 @@ ranked AS (
   SELECT
     f.*,
     replace(
-      replace(r.advice, '{chunk}', CAST(f.chunk AS VARCHAR)), '{donation}',
+      replace(r.advice, '{chunk}', coalesce(CAST(f.chunk AS VARCHAR), '')),
+      '{donation}',
       CASE
         WHEN regexp_full_match(f.names, '\w+')
           THEN 'donate_argnames="' || f.names || '"'

@@ -25,6 +25,6 @@
 -- column is_last_resort BOOLEAN flag neutral: Whether it changes what is
 --   computed as a whole, such as the batch: for where memory is short.
 -- column advice VARCHAR text neutral: What to change, in the words of
---   frameworks; {chunk} stands for how many of whole stay, {donation}
+--   frameworks; {chunk} stands for the chunk of remedy_marks, {donation}
 --   for the option of jax.jit that donates the arguments.
 -- column cost VARCHAR text neutral: What it costs.

@@ -62,7 +62,6 @@ def compile_step(is_scoped: bool) -> None:
         _, smoke = jax.lax.scan(step, batch["state"], None, length=6)
         return jnp.mean((smoke - batch["smoke"]) ** 2)
 
-    @jax.jit
     def train_step(p: Any, m: Any, batch: Any) -> Any:
         grads = jax.grad(loss)(p, batch)
         m = jax.tree.map(lambda m, g: 0.9 * m + g, m, grads)
@@ -77,7 +76,7 @@ def compile_step(is_scoped: bool) -> None:
     }  # fmt: skip
     p = {"stem": f32(3, 3, 3, 16), "blocks": [block, block], "head": f32(3, 3, 16, 3)}
     batch = {"state": f32(4, 32, 32, 3), "smoke": f32(6, 4, 32, 32), "z": f32(4, 64)}
-    train_step.lower(p, p, batch).compile()
+    jax.jit(train_step).lower(p, p, batch).compile()
 
 
 def anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:

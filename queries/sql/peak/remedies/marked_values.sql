@@ -27,7 +27,7 @@ SELECT
     ELSE ''
   END) AS subject,
   coalesce(v.part, r.part) AS part, coalesce(v.whole, r.whole) AS whole,
-  v.is_apart, v.from_step, v.until_step
+  v.is_apart, v.from_step, v.until_step, v.chunk
 FROM values_marked AS v
 JOIN fitting AS r
   ON r.mark = v.mark

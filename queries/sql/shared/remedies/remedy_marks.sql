@@ -78,6 +78,8 @@
 --   for its own first.
 -- column until_step INTEGER step neutral: Last such step; NULL for its own
 --   last.
+-- column chunk BIGINT count neutral: How many are computed at once then; NULL
+--   but for chunkable.
 WITH marked AS (
   SELECT
     v.*, 'array' AS mark, CAST(NULL AS VARCHAR) AS subject,
@@ -213,5 +215,9 @@ SELECT
   m.module_id, m.color, m.value_id, m.mark, m.subject, m.instruction_id,
   m.kind, m.opcode, m.name, m.instruction, m.shape, m.element_type,
   m.dimensions, m.size_bytes, m.part, m.whole,
-  CAST(m.is_apart AS BIGINT) AS is_apart, m.from_step, m.until_step
+  CAST(m.is_apart AS BIGINT) AS is_apart, m.from_step, m.until_step, c.chunk
 FROM marked AS m
+LEFT JOIN chunkable_arrays AS c
+  ON m.mark = 'chunkable'
+  AND c.module_id = m.module_id
+  AND c.value_id = m.value_id

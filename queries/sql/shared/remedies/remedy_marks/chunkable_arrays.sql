@@ -44,7 +44,7 @@ made_of_mapped AS MATERIALIZED (
 ),
 inside AS MATERIALIZED (
   SELECT
-    v.module_id, v.value_id, v.size_bytes,
+    v.module_id, v.value_id, v.size_bytes, v.start_step, v.end_step,
     list_transform(
       string_split(v.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
     ) AS sides
@@ -80,7 +80,8 @@ sides_given AS MATERIALIZED (
 ),
 held AS MATERIALIZED (
   SELECT
-    l.module_id, l.length, l.given_bytes, i.value_id, i.size_bytes, i.sides
+    l.module_id, l.length, l.given_bytes, i.value_id, i.size_bytes, i.sides,
+    i.start_step, i.end_step
   FROM inside AS i
   JOIN sides_given AS g ON g.module_id = i.module_id
   JOIN lengths AS l
@@ -134,6 +135,44 @@ counted AS (
     END AS mapped_length
   FROM best AS b
   WHERE b.place = 1
+),
+collected AS MATERIALIZED (
+  SELECT c.module_id, c.value_id, c.size_bytes
+  FROM inside AS c
+  JOIN store.value_uses AS u USING (module_id, value_id)
+  JOIN scheduled_instructions AS r
+    ON r.module_id = u.module_id
+    AND r.instruction_id = u.instruction_id
+  WHERE r.op_name <> ''
+    AND r.op_name NOT LIKE '%vmap(%'
+  GROUP BY c.module_id, c.value_id, c.size_bytes
+),
+live AS (
+  SELECT h.module_id, h.length, h.value_id, sum(o.size_bytes) AS live_bytes
+  FROM held AS h
+  JOIN held AS o
+    ON o.module_id = h.module_id
+    AND o.length = h.length
+    AND h.start_step BETWEEN o.start_step AND o.end_step
+  GROUP BY h.module_id, h.length, h.value_id
+),
+priced AS (
+  SELECT
+    b.module_id, b.length, b.held_bytes, b.mapped_length,
+    greatest(1, b.mapped_length // 16) AS chunk,
+    max(l.live_bytes) AS live_bytes,
+    coalesce(any_value(c.size_bytes), 0) AS collected_bytes
+  FROM counted AS b
+  JOIN live AS l
+    ON l.module_id = b.module_id
+    AND l.length = b.length
+  LEFT JOIN (
+    SELECT module_id, sum(size_bytes) AS size_bytes
+    FROM collected
+    GROUP BY module_id
+  ) AS c
+    ON c.module_id = b.module_id
+  GROUP BY b.module_id, b.length, b.held_bytes, b.mapped_length
 )
 SELECT
   h.module_id, h.value_id,
@@ -141,10 +180,13 @@ SELECT
     WHEN b.length THEN 'values of all ' || b.length || ' examples'
     ELSE 'values of all ' || b.mapped_length || ' that jax.vmap maps over'
   END AS subject,
-  b.mapped_length - greatest(1, b.mapped_length // 16) AS part,
-  b.mapped_length AS whole
+  CAST(greatest(
+    0, b.live_bytes * (b.mapped_length - b.chunk) // b.mapped_length
+      - b.collected_bytes
+  ) AS BIGINT) AS part,
+  CAST(b.live_bytes AS BIGINT) AS whole, b.chunk
 FROM held AS h
-JOIN counted AS b
+JOIN priced AS b
   ON b.module_id = h.module_id
   AND b.length = h.length
 LEFT JOIN others AS o ON o.module_id = h.module_id
