@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import sys
 import tarfile
@@ -348,6 +349,8 @@ def _ratio(answers: list[bool]) -> str:
 
 def main() -> None:
     """Print the table of scores, and the pairs that miss something."""
+    # A sentence is read as a line.
+    os.environ["COLUMNS"] = "1000000"
     verbose, keeps_rules = ("-v" in sys.argv), ("--keep-rules" in sys.argv)
     names = [a for a in sys.argv[1:] if not a.startswith("-")]
     archives = sorted([*PAIRS.glob("*.tar.xz"), *EDITS.glob("*.tar.xz")])

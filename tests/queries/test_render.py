@@ -342,7 +342,7 @@ def test_a_row_that_counts_others_is_no_record() -> None:
     """As a table of a report that was cut has it, in whichever column."""
     names = ("alpha", "beta", "gamma", "delta")
     columns = tuple(Column(name, "VARCHAR", "text", "neutral", "") for name in names)
-    cells = [("x" * 40, "y" * 40, "z" * 40, "w" * 40), ("", "[1 other]", "", "")]
+    cells = [["x" * 40, "y" * 40, "z" * 40, "w" * 40], ["", "[1 other]", "", ""]]
     lines = narrow(columns, cells, 30)
     assert lines[0].startswith("── row 1 of 1 ─")
     assert lines[-1] == "[1 other]"
