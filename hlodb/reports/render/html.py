@@ -297,7 +297,7 @@ def figure(picture: Picture, kind: str = "") -> Iterator[str]:
 
 def _table(table: Table, title: str, targets: Set[str] = frozenset()) -> Iterator[str]:
     """Yield a table that can be scrolled where it is wider than the page."""
-    yield from _aside(title, "".join(_rows(table, targets)))
+    yield from _aside(title, "\n".join(_rows(table, targets)))
 
 
 def _aside(title: str, content: str) -> Iterator[str]:
