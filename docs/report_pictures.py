@@ -26,7 +26,7 @@ def pictures(warehouse: Path) -> Iterator[tuple[str, str]]:
     )
     for name, kind in PICTURES.items():
         # A picture has maps in it, which are of the same kind of element.
-        end = r"</svg>(?=\s*</?(?:details|figure))"
+        end = "</svg>(?=</div>)"
         picture = re.search(rf'<svg [^>]*"{kind}-.*?{end}', done.stdout, re.S)
         if picture is None:
             raise ValueError(f"the report has no {kind}: {done.stderr}")

@@ -120,22 +120,35 @@ priced AS MATERIALIZED (
     member_until := (SELECT last_steps FROM columns_of_members)
   ) AS s
 ),
--- The line of the largest value that has one of its own, else of a reader. What
--- is donated is said where the program is called.
-lines AS (
+-- Lines of values, their own or a reader's; for a checkpoint that of the loop.
+-- What is donated has none: that is said where the program is called.
+member_lines AS (
   SELECT
-    m.module_id, m.locations_id, m.set_name,
-    arg_max(
-      {'source_file': s.source_file, 'source_line': s.source_line},
-      (s.attribution <> 'read', m.size_bytes, -m.place)
-    ) AS found
+    m.*, s.source_file, s.source_line, s.attribution <> 'read' AS is_own
   FROM members AS m
   JOIN value_sources() AS s
     ON s.module_id = m.module_id
     AND s.locations_id IS NOT DISTINCT FROM m.locations_id
     AND s.value_id = m.value_id
-  WHERE s.source_file IS NOT NULL
-    AND m.set_name NOT LIKE 'donate|%'
+  WHERE split_part(m.set_name, '|', 1) NOT IN ('donate', 'checkpoint_loop')
+  UNION ALL
+  SELECT m.*, s.source_file, s.source_line, TRUE
+  FROM members AS m
+  JOIN instruction_sources() AS s
+    ON s.module_id = m.module_id
+    AND s.locations_id IS NOT DISTINCT FROM m.locations_id
+    AND s.instruction_id = m.instruction_id
+  WHERE split_part(m.set_name, '|', 1) = 'checkpoint_loop'
+),
+lines AS (
+  SELECT
+    m.module_id, m.locations_id, m.set_name,
+    arg_max(
+      {'source_file': m.source_file, 'source_line': m.source_line},
+      (m.is_own, m.size_bytes, -m.place)
+    ) AS found
+  FROM member_lines AS m
+  WHERE m.source_file IS NOT NULL
   GROUP BY m.module_id, m.locations_id, m.set_name
 ),
 chunks AS (
