@@ -35,7 +35,7 @@ SPLITS = ("programs", "runs")
 MOST_LEADING = 8
 """Number of columns that fit a terminal side by side."""
 
-_ALWAYS = ("program", "instruction")
+_ALWAYS = ("program", "instruction", "buffer")
 _RARELY = ("run", "rank", "module_number", "color", "shape_index", "op_name")
 """Columns that fill a table before they tell its rows apart."""
 

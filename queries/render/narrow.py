@@ -45,7 +45,7 @@ _LEAST_NAME = 40
 _LITTLE = 4
 """A column that misses so few characters is given them."""
 
-_NAMES = ("program", "instruction")
+_NAMES = ("program", "instruction", "buffer")
 _LEAST_VALUE = 8
 _FEWEST = 3
 """Columns that a table keeps; with fewer, records say more."""

@@ -71,7 +71,7 @@ def test_runs_are_compared(
     code, text, _ = run(capsys, "report", "--no-record", *written, *db)
     assert code == 1
     assert "190.73 GiB → 225.73 GiB reserved" in text
-    assert "35.00 GiB from opt_state[0].mu['up'] no longer donated" in text
+    assert "+35.00 GiB (+18.4 %), cause: opt_state[0].mu['up'] no longer dona" in text
     empty = [form for form in FORMATS if not (tmp_path / form).stat().st_size]
     assert empty == []
 

@@ -21,6 +21,9 @@ ADVICE = (
     " their memory."
 )
 
+UNCHANGED = "hlodb: compiling 1 of 2: unchanged\n"
+EDITED = "hlodb: compiling 2 of 2: v\n"
+
 
 def explained(
     capsys: pytest.CaptureFixture[str], python: Path, *arguments: str
@@ -50,7 +53,7 @@ def test_a_donation_is_measured(
     found = by_rule(remedies)
     assert found.pop("donate") == ("measured", 32 << 10, 32 << 10)
     assert found == {}
-    assert narration == ""
+    assert narration == UNCHANGED + EDITED
     assert [job["donate"] for job in jobs(python)] == [None, "auto"]
 
 
@@ -60,6 +63,7 @@ def test_a_remedy_that_saves_nothing_is_left_out_and_said(
     remedies, narration = explained(capsys, fake_python(tmp_path / "fake", DROPPED))
     assert "donate" not in by_rule(remedies)
     assert narration == (
+        f"{UNCHANGED}{EDITED}"
         f"hlodb: left out, as it saves nothing once compiled: jit_update: {ADVICE}\n"
     )
 
@@ -70,7 +74,8 @@ def test_what_cannot_be_measured_stays_an_estimate(
     remedies, narration = explained(capsys, fake_python(tmp_path / "fake", BASE))
     assert by_rule(remedies)["donate"] == ("estimated", 32 << 10, 32 << 10)
     assert narration == (
-        f"hlodb: not measured: jit_update: {ADVICE} (the unchanged replay is inexact)\n"
+        f"{UNCHANGED}hlodb: not measured: jit_update: {ADVICE}"
+        " (the unchanged replay is inexact)\n"
     )
 
 

@@ -1,10 +1,10 @@
 -- title: What arrays were made by
 -- question: Which instruction computed an array that others passed on?
 -- definition: Follows array_flow from the values of the selected modules, and
---   from get-tuple-elements, to instructions that compute something, to parameters of the program and to
---   constants, through loops, branches, calls and fusions. A fusion that
---   computes is not followed inside: it is the origin. Values whose own
---   instruction computes have no row.
+--   from get-tuple-elements, to instructions that compute something, to
+--   parameters of the program and to constants, through loops, branches, calls
+--   and fusions. A fusion that computes is not followed inside: it is the
+--   origin. Values whose own instruction computes have no row.
 -- grain: module content, instruction, element, origin
 -- param run
 -- param program

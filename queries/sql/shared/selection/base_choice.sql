@@ -73,7 +73,8 @@ of_release AS (
 ),
 judged AS (
   SELECT
-    e.*, c.commit_sha, o.run_id IS NOT NULL AS is_of_release, u.run_id IS NULL AS is_sound,
+    e.*, c.commit_sha, o.run_id IS NOT NULL AS is_of_release,
+    u.run_id IS NULL AS is_sound,
     coalesce(
       bool_or(u.run_id IS NULL) FILTER (WHERE e.is_followed) OVER (), FALSE
     ) AS has_sound_line,

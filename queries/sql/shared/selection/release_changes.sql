@@ -1,6 +1,6 @@
 -- title: Whether two runs were compiled by another release
 -- question: How many compiler flags does only the release of one run know?
--- definition: Of runs with lists of all flags of the same kinds (run_releases):
+-- definition: Of runs with lists of all flags of equal kinds (run_releases):
 --   names that one of them lacks. min_flags of them are another release: runs
 --   of one release differ by none, of the next release by 11 or more; lists of
 --   values that somebody sets by hand are few.

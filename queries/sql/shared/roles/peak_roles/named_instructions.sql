@@ -1,4 +1,4 @@
--- step: Instructions of the selected programs, and whether XLA recomputes them.
+-- step: Instructions of the selected programs; whether XLA recomputes them.
 -- grain: instruction
 SELECT
   i.module_id, i.instruction_id, i.computation_id, i.opcode, i.op_name,
