@@ -22,7 +22,7 @@ def executed(warehouse: Path, notebook: Path = NOTEBOOK) -> dict[str, Any]:
     # Neither is a dependency, and one has no types.
     nbclient: Any = import_module("nbclient")
     nbformat: Any = import_module("nbformat")
-    os.environ["HLODB_DB"] = str(warehouse)
+    os.environ.update(HLODB_DB=str(warehouse), COLUMNS="100")
     book = nbformat.read(notebook, as_version=4)
     resources = {"metadata": {"path": str(notebook.parent)}}
     nbclient.NotebookClient(
