@@ -148,6 +148,7 @@ def test_a_type_is_narrowed_where_it_first_differs(
     ]
 
 
+@pytest.mark.slow
 def test_a_report_says_one_share_of_a_cause(
     flow: duckdb.DuckDBPyConnection, vae: duckdb.DuckDBPyConnection
 ) -> None:
