@@ -140,6 +140,14 @@ def test_nothing_is_advised_that_only_looks_like_a_remedy(tmp_path: Path) -> Non
     assert ask(path, "remedies", top=None) == []
 
 
+def test_activations_shaped_as_positions_are_no_gradients(tmp_path: Path) -> None:
+    """Those of each example are shaped as the embedding of positions, too."""
+    path = tmp_path / "w.duckdb"
+    ingest([str(DATA / "lookalikes" / "positions.tar.xz")], path, jobs=1)
+    rows = ask(path, "remedies", top=None)
+    assert [row["rule_id"] for row in rows] == ["halve_batch", "halve_moment"]
+
+
 def test_positions_of_max_pooling_are_no_mask(demo_warehouse: Path) -> None:
     """XLA adds them to its gradient: no comparison in the program makes them."""
     asked = {"run": "jaxlib-0.5.3", "program": "jit_cnn"}

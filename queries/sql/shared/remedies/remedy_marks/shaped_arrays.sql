@@ -112,7 +112,9 @@ marked AS (
           k.weight_dimensions,
           substr(v.dimensions, strpos(v.dimensions, ',') + 1)
         )
-        AND v.sizes[1] = b.batch THEN 'examples'
+        AND v.sizes[1] = b.batch
+        -- Activations beside an embedding of positions are shaped alike.
+        AND v.name LIKE '%vmap(%' THEN 'examples'
       WHEN list_contains(coalesce(k.weights, []), list_sort(v.sizes)) THEN NULL
       -- A matrix of each iteration alone is of an optimal transport, too.
       WHEN len(v.sizes) >= CASE WHEN v.is_stack THEN 4 ELSE 3 END
