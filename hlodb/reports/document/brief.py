@@ -221,7 +221,11 @@ def _lost_donations(f: Finding) -> list[Block]:
     lost = next((each.claim for each in f.claims if each.rule_id == _LOST), None)
     why = lost or "outputs no longer take over the memory of arguments"
     text = f"Why the gate donation_loss failed: {why}."
-    advice = next(row[5] for row in rule_rows("cause_rules") if row[1] == _LOST)
+    [advice] = [
+        advice
+        for _, rule_id, _, _, _, advice, *_ in rule_rows("cause_rules")
+        if rule_id == _LOST
+    ]
     return [Paragraph(text), Paragraph(f"To undo: {advice}")]
 
 

@@ -210,6 +210,8 @@ ranked AS (
       replace(r.advice, '{chunk}', coalesce(CAST(f.chunk AS VARCHAR), '')),
       '{donation}',
       CASE
+        -- Of *args, which have no name that jax.jit takes.
+        WHEN regexp_matches(f.names, '\bargs\b') THEN 'donate_argnums=…'
         WHEN regexp_full_match(f.names, '\w+')
           THEN 'donate_argnames="' || f.names || '"'
         WHEN regexp_full_match(f.names, '\w+(, \w+)*')

@@ -140,6 +140,30 @@ def test_nothing_is_advised_that_only_looks_like_a_remedy(tmp_path: Path) -> Non
     assert ask(path, "remedies", top=None) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "donation"),
+    [
+        ("v", 'jax.jit(…, donate_argnames="v")'),
+        ("args[0]", "jax.jit(…, donate_argnums=…)"),
+    ],
+)
+def test_only_names_that_jax_takes_are_donated_by_name(
+    name: str, donation: str, tmp_path: Path
+) -> None:
+    """Arguments of *args are args[0] and so on, and jax.jit has no such name."""
+    dump = tmp_path / "dump"
+    dump.mkdir()
+    for file in (DATA / "changes" / "donation" / "dropped").iterdir():
+        text = file.read_text().replace('op_name="v"', f'op_name="{name}"')
+        (dump / file.name).write_text(text)
+    ingest([str(dump)], tmp_path / "w.duckdb", jobs=1)
+    rows = ask(tmp_path / "w.duckdb", "remedies", top=None)
+    [donate] = [row for row in rows if row["rule_id"] == "donate"]
+    assert donate["advice"] == (
+        f"Donate these arguments: {donation} lets results take their memory."
+    )
+
+
 def test_activations_shaped_as_positions_are_no_gradients(tmp_path: Path) -> None:
     """Those of each example are shaped as the embedding of positions, too."""
     path = tmp_path / "w.duckdb"

@@ -243,8 +243,13 @@ def read_maps(
     answered: Answered | None = None,
 ) -> list[ArenaMap]:
     """Return the maps that are wanted, where live ranges are known."""
-    sides = _with_beside(connection, wanted, _sides(connection, wanted), answered)
-    pairs_of = _pairs(connection, sides, answered)
+    sides = _sides(connection, wanted)
+    matched = _matched(connection, sides)
+    beside = _read_beside(connection, wanted, sides)
+    shapes = {row.place: row.shape for row in beside if row.place is not None}
+    facts = read_value_facts(connection, _shapes(matched, sides) | shapes, answered)
+    sides = _with_beside(sides, beside, facts)
+    pairs_of = _pairs(sides, matched, facts)
     maps = []
     for number, each in enumerate(wanted):
         base, candidate = ((number, False), (number, True))
@@ -298,19 +303,23 @@ def _sides(connection: Connection, wanted: Sequence[Wanted]) -> _Sides:
     }
 
 
-def _with_beside(
-    connection: Connection,
-    wanted: Sequence[Wanted],
-    sides: _Sides,
-    answered: Answered | None,
-) -> _Sides:
-    """Return the arenas with what lies beside them."""
+class _BesideRow(NamedTuple):
+    """What lies beside the arena of a side, and the place of its largest value."""
+
+    key: tuple[int, bool]
+    beside: Beside
+    place: Place | None
+    shape: str | None
+
+
+def _read_beside(
+    connection: Connection, wanted: Sequence[Wanted], sides: _Sides
+) -> list[_BesideRow]:
     if not sides:
-        return sides
+        return []
     found = rows(
         connection,
         "beside_arenas",
-        answered,
         maps=[number for number, _ in sides],
         modules=[side.module.module_id for side in sides.values()],
         colors=[wanted[number].color for number, _ in sides],
@@ -318,37 +327,36 @@ def _with_beside(
         arenas=[side.allocation_id for side in sides.values()],
         most=MOST_BESIDE,
     )
-    shapes, places = {}, []
-    for number, is_candidate, _, _, _, value_id, _, shape, _ in found:
-        module = sides[number, is_candidate].module
-        place = None
-        if value_id is not None:
-            place = Place(module.module_id, module.locations_id or 0, value_id)
-            shapes[place] = shape
-        places.append(place)
-    facts = read_value_facts(connection, shapes, answered)
-    beside: dict[tuple[int, bool], list[Beside]] = {key: [] for key in sides}
-    for place, (number, is_candidate, kind, count, size, _, name, _, step) in zip(
-        places, found, strict=True
-    ):
-        known = None if place is None else facts[place]
-        beside[number, is_candidate].append(
-            Beside(kind, count, size, name or None, step, known)
-        )
+    rows_beside = []
+    for number, is_candidate, kind, count, size, value_id, name, shape, step in found:
+        place = _place_of(sides[number, is_candidate].module, value_id)
+        beside = Beside(kind, count, size, name or None, step)
+        rows_beside.append(_BesideRow((number, is_candidate), beside, place, shape))
+    return rows_beside
+
+
+def _with_beside(sides: _Sides, beside: Iterable[_BesideRow], facts: Facts) -> _Sides:
+    """Return the arenas with what lies beside them."""
+    found: dict[tuple[int, bool], list[Beside]] = {key: [] for key in sides}
+    for row in beside:
+        known = None if row.place is None else facts[row.place]
+        found[row.key].append(replace(row.beside, facts=known))
     return {
-        key: side._replace(arena=replace(side.arena, beside=tuple(beside[key])))
+        key: side._replace(arena=replace(side.arena, beside=tuple(found[key])))
         for key, side in sides.items()
     }
 
 
-def _pairs(
-    connection: Connection, sides: _Sides, answered: Answered | None
-) -> dict[int, list[_Pair]]:
-    """Return every value once, with what it is matched with, by number of the map."""
-    numbers = sorted({number for number, _ in sides})
-    found: dict[int, list[_Pair]] = {number: [] for number in numbers}
+def _numbers(sides: _Sides) -> list[int]:
+    """Return the numbers of the maps that have an arena; pairs are in their order."""
+    return sorted({number for number, _ in sides})
+
+
+def _matched(connection: Connection, sides: _Sides) -> list[dict[str, Any]]:
+    """Return every value once, with what it is matched with."""
+    numbers = _numbers(sides)
     if not numbers:
-        return found
+        return []
     bases = [sides.get((number, False)) for number in numbers]
     candidates = [sides.get((number, True)) for number in numbers]
     asked: dict[str, Any] = {
@@ -358,17 +366,23 @@ def _pairs(
         "candidate_arenas": [side and side.allocation_id for side in candidates],
         "most": MOST_VALUES,
     }
-    matched = run_query(connection, "matched_buffers", asked).dicts()
-    facts = _facts(connection, matched, bases, candidates, answered)
+    return run_query(connection, "matched_buffers", asked).dicts()
+
+
+def _pairs(
+    sides: _Sides, matched: Iterable[Mapping[str, Any]], facts: Facts
+) -> dict[int, list[_Pair]]:
+    """Return pairs of values by number of the map."""
+    numbers = _numbers(sides)
+    found: dict[int, list[_Pair]] = {number: [] for number in numbers}
     for row in matched:
-        number = row["pair"] - 1
-        pairs = found[numbers[number]]
-        base = _placed(row, "base", bases[number], facts)
-        candidate = _placed(row, "candidate", candidates[number], facts)
+        number = numbers[row["pair"] - 1]
+        base = _placed(row, "base", sides.get((number, False)), facts)
+        candidate = _placed(row, "candidate", sides.get((number, True)), facts)
         if row["method"] == _SAME_SIZE:
-            pairs += [(base, None), (None, candidate)]
+            found[number] += [(base, None), (None, candidate)]
         else:
-            pairs.append((base, candidate))
+            found[number].append((base, candidate))
     return found
 
 
@@ -391,26 +405,29 @@ def _status(
     return NOW if is_now else BEFORE
 
 
-def _facts(
-    connection: Connection,
-    matched: Iterable[Mapping[str, Any]],
-    bases: Sequence[_Side | None],
-    candidates: Sequence[_Side | None],
-    answered: Answered | None,
-) -> Facts:
+def _shapes(
+    matched: Iterable[Mapping[str, Any]], sides: _Sides
+) -> dict[Place, str | None]:
+    numbers = _numbers(sides)
     shapes: dict[Place, str | None] = {}
     for row in matched:
-        for name, sides in (("base", bases), ("candidate", candidates)):
-            if (place := _place(row, name, sides[row["pair"] - 1])) is not None:
+        for name in ("base", "candidate"):
+            side = sides.get((numbers[row["pair"] - 1], name == "candidate"))
+            if (place := _place(row, name, side)) is not None:
                 shapes[place] = row[f"{name}_shape"]
-    return read_value_facts(connection, shapes, answered)
+    return shapes
 
 
 def _place(row: Mapping[str, Any], name: str, side: _Side | None) -> Place | None:
     if row[f"{name}_place"] is None or side is None:
         return None
-    module = side.module
-    return Place(module.module_id, module.locations_id or 0, row[f"{name}_value_id"])
+    return _place_of(side.module, row[f"{name}_value_id"])
+
+
+def _place_of(module: Module, value_id: int | None) -> Place | None:
+    if value_id is None:
+        return None
+    return Place(module.module_id, module.locations_id or 0, value_id)
 
 
 def _placed(
