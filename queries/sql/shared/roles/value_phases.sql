@@ -58,19 +58,16 @@ uses AS MATERIALIZED (
 ),
 readers AS MATERIALIZED (
   SELECT
-    t.module_id, t.value_id,
+    u.module_id, u.value_id,
     arg_max(
       CASE p.phase WHEN 'between' THEN 'backward' ELSE p.phase END,
       (p.schedule_step, p.instruction_id)
     ) AS last_read_in
-  FROM tenants AS t
-  JOIN uses AS u USING (module_id, value_id)
-  JOIN paths AS p
-    ON p.module_id = u.module_id
-    AND p.instruction_id = u.instruction_id
+  FROM uses AS u
+  JOIN paths AS p USING (module_id, instruction_id)
   WHERE p.phase <> 'none'
     AND p.schedule_step IS NOT NULL
-  GROUP BY t.module_id, t.value_id
+  GROUP BY u.module_id, u.value_id
 ),
 looped AS MATERIALIZED (
   SELECT

@@ -4,23 +4,27 @@
 --   library, which may rename private functions. has_other_frames: the release
 --   of one side prints frames, that of the other only lines.
 -- grain: pair
-WITH callees AS (
+WITH named_calls AS MATERIALIZED (
   SELECT
-    r.pair, r.is_candidate, r.file_name, r.function_name, r.line,
-    r.column_number, list_sort(list_distinct(list(regexp_extract(
-      f.op_name, '\bjit\(([A-Za-z]\w*)\)+$', 1
-    )))) AS names
+    i.pair, i.is_candidate, i.instruction_id,
+    regexp_extract(f.op_name, '\bjit\(([A-Za-z]\w*)\)+$', 1) AS callee
   FROM program_instructions AS i
   JOIN forms AS f
     ON f.form_id = i.form_id
     AND f.opcode = 'call'
+  WHERE callee <> ''
+),
+callees AS (
+  SELECT
+    r.pair, r.is_candidate, r.file_name, r.function_name, r.line,
+    r.column_number, list_sort(list_distinct(list(i.callee))) AS names
+  FROM named_calls AS i
   JOIN instruction_frames AS l USING (pair, is_candidate, instruction_id)
   JOIN frames AS r
     ON r.pair = l.pair
     AND r.is_candidate = l.is_candidate
     AND r.frame_id = l.frame_id
   WHERE r.is_user
-    AND regexp_matches(f.op_name, '\bjit\([A-Za-z]\w*\)+$')
   GROUP BY ALL
 ),
 other_callees AS (

@@ -24,10 +24,10 @@ read_forms AS MATERIALIZED (
   JOIN forms AS c ON c.form_id = o.form_id
 ),
 -- Elements of tuples that loops begin with, or that their bodies end with.
-tuple_elements AS MATERIALIZED (
+tuple_operands AS MATERIALIZED (
   SELECT
     i.pair, i.is_candidate, i.instruction_id, e.operand_index,
-    e.operand_id AS element_id, o.form_id
+    e.operand_id AS element_id
   FROM program_instructions AS i
   JOIN forms AS f
     ON f.form_id = i.form_id
@@ -36,10 +36,15 @@ tuple_elements AS MATERIALIZED (
   JOIN operands AS e
     ON e.module_id = p.module_id
     AND e.instruction_id = i.instruction_id
+),
+-- In a step of its own: in one, DuckDB joins all instructions of a pair.
+tuple_elements AS MATERIALIZED (
+  SELECT t.*, o.form_id
+  FROM tuple_operands AS t
   JOIN program_instructions AS o
-    ON o.pair = i.pair
-    AND o.is_candidate = i.is_candidate
-    AND o.instruction_id = e.operand_id
+    ON o.pair = t.pair
+    AND o.is_candidate = t.is_candidate
+    AND o.instruction_id = t.element_id
 ),
 -- Which element of what a loop carries its condition compares with a constant.
 bounds AS (
