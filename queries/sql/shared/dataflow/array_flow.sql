@@ -73,6 +73,27 @@ called AS MATERIALIZED (
     AND w.instruction_id = d.root_instruction_id
   WHERE t.opcode IN ('while', 'conditional', 'call', 'fusion', 'async-start')
 ),
+-- Parameters are what the caller passes, of loops also what the body made.
+parameters AS MATERIALIZED (
+  SELECT
+    c.module_id, c.instruction_id, c.opcode, p.instruction_id AS parameter_id,
+    CASE c.opcode
+      WHEN 'while' THEN 0
+      WHEN 'conditional' THEN c.branch
+      ELSE p.parameter_number
+    END AS operand_index,
+    CASE c.opcode WHEN 'while' THEN b.width END AS body_width,
+    b.root_id AS body_root_id
+  FROM called AS c
+  JOIN there AS p
+    ON p.module_id = c.module_id
+    AND p.computation_id = c.computation_id
+  LEFT JOIN called AS b
+    ON b.module_id = c.module_id
+    AND b.instruction_id = c.instruction_id
+    AND b.role = 'body'
+  WHERE p.opcode = 'parameter'
+),
 elements AS MATERIALIZED (
   -- Those that anything asks for.
   SELECT -1 AS element
@@ -151,46 +172,24 @@ CROSS JOIN (VALUES (-1), (1)) AS o (element)
 WHERE (t.opcode = 'async-done' AND o.element = -1)
   OR (t.opcode = 'async-update' AND o.element = 1)
 UNION ALL
--- Parameters are what the caller passes, of loops also what the body made.
-SELECT
-  p.module_id, p.instruction_id, e.element, r.operand_id, e.element, TRUE
-FROM called AS c
-JOIN there AS p
-  ON p.module_id = c.module_id
-  AND p.computation_id = c.computation_id
-JOIN read AS r
-  ON r.module_id = c.module_id
-  AND r.instruction_id = c.instruction_id
-  AND r.operand_index = CASE c.opcode
-    WHEN 'while' THEN 0
-    WHEN 'conditional' THEN c.branch
-    ELSE p.parameter_number
-  END
-LEFT JOIN called AS g
-  ON g.module_id = c.module_id
-  AND g.instruction_id = c.instruction_id
-  AND g.role = 'body'
-JOIN elements AS e
-  ON e.element = -1
-  OR c.opcode IN ('conditional', 'call')
-  OR (
-    c.opcode = 'while'
-    AND e.element < coalesce(g.width, e.element + 1)
-  )
-WHERE p.opcode = 'parameter'
+SELECT p.module_id, p.parameter_id, -1, r.operand_id, -1, TRUE
+FROM parameters AS p
+JOIN read AS r USING (module_id, instruction_id, operand_index)
 UNION ALL
 SELECT
-  p.module_id, p.instruction_id, e.element, b.root_id, e.element, TRUE
-FROM called AS c
-JOIN there AS p
-  ON p.module_id = c.module_id
-  AND p.computation_id = c.computation_id
-JOIN called AS b
-  ON b.module_id = c.module_id
-  AND b.instruction_id = c.instruction_id
-  AND b.role = 'body'
+  p.module_id, p.parameter_id, e.element, r.operand_id, e.element, TRUE
+FROM parameters AS p
+JOIN read AS r USING (module_id, instruction_id, operand_index)
 JOIN elements AS e
   ON e.element >= 0
-  AND e.element < coalesce(b.width, e.element + 1)
-WHERE c.opcode = 'while'
-  AND p.opcode = 'parameter'
+  AND e.element < coalesce(p.body_width, e.element + 1)
+WHERE p.opcode IN ('while', 'conditional', 'call')
+UNION ALL
+SELECT
+  p.module_id, p.parameter_id, e.element, p.body_root_id, e.element, TRUE
+FROM parameters AS p
+JOIN elements AS e
+  ON e.element >= 0
+  AND e.element < coalesce(p.body_width, e.element + 1)
+WHERE p.opcode = 'while'
+  AND p.body_root_id IS NOT NULL

@@ -15,13 +15,18 @@ WITH sources AS MATERIALIZED (
   WHERE i.schedule_step IS NOT NULL
     AND i.opcode IN ('fusion', 'iota', 'broadcast', 'compare', 'select')
 ),
+counting_computations AS MATERIALIZED (
+  SELECT DISTINCT i.module_id, i.computation_id
+  FROM scheduled_instructions AS i
+  WHERE i.opcode = 'iota'
+),
 placed_by_index AS MATERIALIZED (
   SELECT s.module_id, s.instruction_id
   FROM sources AS s
   LEFT JOIN called_computations AS c
     ON c.module_id = s.module_id
     AND c.instruction_id = s.instruction_id
-  LEFT JOIN scheduled_instructions AS i
+  LEFT JOIN counting_computations AS i
     ON i.module_id = c.module_id
     AND i.computation_id = c.computation_id
   LEFT JOIN described_values AS k
@@ -32,7 +37,7 @@ placed_by_index AS MATERIALIZED (
   GROUP BY s.module_id, s.instruction_id
   HAVING bool_and(s.operand_id IS NULL OR s.is_constant)
     AND (
-      bool_or(s.opcode = 'iota') OR bool_or(i.opcode = 'iota')
+      bool_or(s.opcode = 'iota') OR bool_or(i.computation_id IS NOT NULL)
       OR bool_or(k.value_id IS NOT NULL)
     )
 )
