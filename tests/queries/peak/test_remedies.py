@@ -172,6 +172,16 @@ def test_activations_shaped_as_positions_are_no_gradients(tmp_path: Path) -> Non
     assert [row["rule_id"] for row in rows] == ["halve_batch", "halve_moment"]
 
 
+def test_what_the_compiler_widens_is_no_array_to_narrow(tmp_path: Path) -> None:
+    """It is of 16 bits in the program; weights of 16 bits would be kept in both."""
+    path = tmp_path / "w.duckdb"
+    ingest([str(DATA / "lookalikes" / "widened.tar.xz")], path, jobs=1)
+    rows = ask(path, "remedies", top=None)
+    found = {(row["rule_id"], row["subject"]) for row in rows}
+    assert not {rule for rule, _ in found} & {"narrow_argument", "halve_softmax"}
+    assert ("halve_activation", "values of f32[6,512,1536]") not in found
+
+
 def test_positions_of_max_pooling_are_no_mask(demo_warehouse: Path) -> None:
     """XLA adds them to its gradient: no comparison in the program makes them."""
     asked = {"run": "jaxlib-0.5.3", "program": "jit_cnn"}

@@ -48,10 +48,10 @@
 --   program_traits, returned_arrays, new_states, result_arrays, read_steps,
 --   result_sources, positional_arrays, windowed_arrays, kept_stacks,
 --   narrow_programs, awaiting_gradients, shaped_arrays, softmax_dimensions,
---   narrowed_arguments, whole_states, undivided_arguments, whole_updates,
---   batch_arrays, prepared_stacks, gathered_results, real_spectra,
---   chunkable_arrays, divided_programs, replicated_values, marks_of_saved,
---   marks_alone
+--   widened_arrays, narrowed_arguments, whole_states, undivided_arguments,
+--   whole_updates, batch_arrays, prepared_stacks, gathered_results,
+--   real_spectra, chunkable_arrays, divided_programs, replicated_values,
+--   marks_of_saved, marks_alone
 -- param run
 -- param program
 -- column module_id

@@ -31,6 +31,9 @@ SEMI JOIN narrow_programs AS n ON n.module_id = v.module_id
 ANTI JOIN argument_sizes AS a
   ON a.module_id = v.module_id
   AND a.sizes = list_sort(string_split(v.dimensions, ','))
+ANTI JOIN widened_arrays AS w
+  ON w.module_id = v.module_id
+  AND w.value_id = v.value_id
 WHERE v.kind IN ('temp', 'live_out')
   AND v.element_type = 'f32'
   AND v.dimensions LIKE '%,%'
