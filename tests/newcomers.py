@@ -10,11 +10,11 @@ from hlodb.ingest.pipeline.ingest import ingest
 from tests.conftest import DATA
 
 
-def ingested(name: str, folder: Path) -> Path:
+def ingested(name: str, folder: Path, pattern: str = "*") -> Path:
     """Return a warehouse with a run for each dump of an archive."""
     with tarfile.open(DATA / "newcomers" / f"{name}.tar.xz") as archive:
         archive.extractall(folder)
     warehouse = folder / f"{name}.duckdb"
-    for dump in sorted((folder / name).iterdir()):
+    for dump in sorted((folder / name).glob(pattern)):
         ingest([str(dump)], warehouse, request=RunRequest(name=dump.name), jobs=1)
     return warehouse

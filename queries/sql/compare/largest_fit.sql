@@ -6,13 +6,14 @@
 --   not known, largest_size is that of scaling_law, by a law for the total,
 --   and the others are NULL. Beyond twice the greatest compiled size
 --   (is_extrapolated) compile lower_size before you rely on it.
---   constant_bytes, linear_bytes and quadratic_bytes are the law of the total
---   of scaling_law, with two sizes or more. growing_part is the part of the
---   memory (parameter, constant, live_out or temp) that grows most from the
---   smallest compiled size to largest_size, or else to the greatest compiled
---   size; by the laws of their totals. is_checked says whether a third size
---   agrees. Helpers of frameworks (library_programs) are left out beside other
---   programs, unless program names one.
+--   constant_bytes, linear_bytes and quadratic_bytes add up to the bytes at
+--   largest_size, or else at the greatest compiled size, by the same laws.
+--   growing_part is the part of the memory (parameter, constant, live_out or
+--   temp) that grows most from the smallest compiled size up to there.
+--   is_checked says whether a size was compiled that the laws are not made of;
+--   its error is a part of the interval. Helpers of frameworks
+--   (library_programs) are left out beside other programs, unless program
+--   names one.
 -- grain: program, platform, device, compiler version, memory space, axis,
 --   other axes
 -- empty: no program was compiled at two sizes that differ in one axis only.
@@ -38,8 +39,8 @@
 -- column space_name
 -- column axis VARCHAR name neutral: Dimensions that change together, as in
 --   scaling_law.
--- column axis_name VARCHAR name neutral: The first of these dimensions, with
---   the name of the argument where it is known, such as tokens[0].
+-- column axis_name VARCHAR name neutral: The dimension of the largest of their
+--   arguments, with its name where it is known, such as tokens[0].
 -- column other_axes VARCHAR text neutral: Sizes of the other axes; NULL if
 --   there are none.
 -- column size_count BIGINT count neutral: Number of compiled sizes.
@@ -50,8 +51,9 @@
 --   values of a size are not known.
 -- column largest_size BIGINT count higher_is_better: Largest size that fits;
 --   NULL without a limit, or if the memory does not grow.
--- column upper_size BIGINT count higher_is_better: Largest size that may fit;
---   NULL as lower_size.
+-- column upper_size BIGINT count higher_is_better: Largest size that may fit,
+--   if the compiler computes values again where memory is short; NULL as
+--   lower_size.
 -- column is_extrapolated BOOLEAN flag neutral: Whether largest_size is more
 --   than twice the greatest compiled size; NULL without largest_size.
 -- column error_ratio DOUBLE ratio lower_is_better: Largest error of the laws
@@ -83,8 +85,17 @@ totals AS MATERIALIZED (
 ),
 laws AS MATERIALIZED (
   SELECT
-    t.* REPLACE (coalesce(p.largest_size, t.largest_size) AS largest_size),
-    p.axis_name, p.lower_size, p.upper_size, p.error_ratio
+    t.* REPLACE (
+      coalesce(p.largest_size, t.largest_size) AS largest_size,
+      coalesce(p.constant_bytes, t.constant_bytes) AS constant_bytes,
+      coalesce(p.linear_bytes, t.linear_bytes) AS linear_bytes,
+      coalesce(p.quadratic_bytes, t.quadratic_bytes) AS quadratic_bytes,
+      CASE WHEN p.constant_bytes IS NULL THEN t.max_residual_bytes
+        ELSE p.max_residual_bytes END AS max_residual_bytes
+    ),
+    p.axis_name, p.lower_size, p.upper_size, p.error_ratio,
+    p.constant_bytes IS NOT NULL AS is_by_buffers, p.growing_part,
+    p.growing_bytes
   FROM totals AS t
   LEFT JOIN predictions AS p
     ON p.subject = t.subject
@@ -95,29 +106,27 @@ laws AS MATERIALIZED (
 ),
 growing AS (
   SELECT
-    t.subject, t.color AS space_color, t.axis, t.other_axes, p.part,
-    CAST(round(
-      p.linear_bytes * (coalesce(t.largest_size, t.max_size) - t.min_size)
-      + p.quadratic_bytes * (
-        coalesce(t.largest_size, t.max_size) ** 2 - t.min_size ** 2
-      )
-    ) AS BIGINT) AS bytes
-  FROM laws AS t
-  JOIN laws AS p
-    ON p.subject = t.subject
-    AND p.color = t.color
-    AND p.axis = t.axis
-    AND p.other_axes IS NOT DISTINCT FROM t.other_axes
-  WHERE t.part = 'reserved'
-    AND p.part IN ('parameter', 'constant', 'live_out', 'temp')
-),
-most AS (
-  SELECT
-    g.subject, g.space_color, g.axis, g.other_axes,
+    g.subject, g.color AS space_color, g.axis, g.other_axes,
     arg_max(g.part, (g.bytes, g.part)) AS part, max(g.bytes) AS bytes
-  FROM growing AS g
+  FROM (
+    SELECT
+      p.*, CAST(round(
+        p.linear_bytes * (coalesce(t.largest_size, t.max_size) - t.min_size)
+        + p.quadratic_bytes * (
+          coalesce(t.largest_size, t.max_size) ** 2 - t.min_size ** 2
+        )
+      ) AS BIGINT) AS bytes
+    FROM totals AS t
+    JOIN totals AS p
+      ON p.subject = t.subject
+      AND p.color = t.color
+      AND p.axis = t.axis
+      AND p.other_axes IS NOT DISTINCT FROM t.other_axes
+    WHERE t.part = 'reserved'
+      AND p.part IN ('parameter', 'constant', 'live_out', 'temp')
+  ) AS g
   WHERE g.bytes > 0
-  GROUP BY g.subject, g.space_color, g.axis, g.other_axes
+  GROUP BY g.subject, g.color, g.axis, g.other_axes
 )
 SELECT
   t.program, t.platform, t.device, t.compiler_version, t.color, t.space_name,
@@ -127,9 +136,12 @@ SELECT
   t.error_ratio, t.usable_bytes, t.limit_from, t.nominal_bytes,
   t.constant_bytes, t.linear_bytes, t.quadratic_bytes,
   t.max_residual_bytes, t.size_count > 2 AS is_checked,
-  m.part AS growing_part, m.bytes AS growing_bytes, t.caveat
+  CASE WHEN t.is_by_buffers THEN t.growing_part ELSE m.part END
+    AS growing_part,
+  CASE WHEN t.is_by_buffers THEN t.growing_bytes ELSE m.bytes END
+    AS growing_bytes, t.caveat
 FROM laws AS t
-LEFT JOIN most AS m
+LEFT JOIN growing AS m
   ON m.subject = t.subject
   AND m.space_color = t.color
   AND m.axis = t.axis

@@ -49,6 +49,9 @@ SELECT
   model,
   max(abs(bytes - reserved_bytes)) FILTER (WHERE is_main)
   / nullif(max(reserved_bytes), 0) AS error_ratio,
+  CAST(round(
+    max(abs(bytes - reserved_bytes)) FILTER (WHERE is_main)
+  ) AS BIGINT) AS max_residual_bytes,
   coalesce(
     max(bytes) FILTER (WHERE NOT is_main AND size = base_size), 0
   ) AS fast_bytes

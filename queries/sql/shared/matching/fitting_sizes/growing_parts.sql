@@ -53,7 +53,7 @@ standing AS (
       AS dimensions,
     arg_max(unit_bytes * allocation_bytes / size_bytes, (size_bytes, place))
       AS unit_bytes,
-    arg_max(place, (size_bytes, place)) AS owner,
+    arg_max(place, (size_bytes, place)) AS owner, any_value(kind) AS kind,
     any_value(allocation_bytes) AS bytes
   FROM laws
   WHERE is_main
@@ -74,15 +74,15 @@ known AS (
     AND p.is_main
 )
 SELECT
-  s.model, m.base_size, TRUE AS is_main, s.dimensions, s.unit_bytes,
-  -1 AS start_step, n.last_step AS end_step, NULL AS host_dimensions,
-  NULL AS host_bytes
+  s.model, m.base_size, TRUE AS is_main, s.kind, TRUE AS is_kept, s.dimensions,
+  s.unit_bytes, -1 AS start_step, n.last_step AS end_step,
+  NULL AS host_dimensions, NULL AS host_bytes
 FROM standing AS s
 JOIN size_models AS m USING (model)
 JOIN spans AS n USING (model)
 UNION ALL
 SELECT
-  t.model, t.base_size, t.is_main, t.dimensions,
+  t.model, t.base_size, t.is_main, t.kind, t.is_kept, t.dimensions,
   CASE WHEN t.is_main THEN t.unit_bytes * t.base_temp_bytes / p.bytes
     ELSE t.unit_bytes END,
   t.start_step, t.end_step, NULL, NULL
@@ -90,8 +90,8 @@ FROM temporary AS t
 JOIN peaks AS p USING (model, is_main)
 UNION ALL
 SELECT
-  g.model, g.base_size, TRUE, g.dimensions, g.unit_bytes, g.start_step,
-  g.end_step, s.dimensions, s.unit_bytes
+  g.model, g.base_size, TRUE, 'temp', TRUE, g.dimensions, g.unit_bytes,
+  g.start_step, g.end_step, s.dimensions, s.unit_bytes
 FROM laws AS g
 JOIN standing AS s USING (model, allocation_id)
 WHERE g.is_main
@@ -100,7 +100,7 @@ WHERE g.is_main
   AND g.start_step <= g.end_step
 UNION ALL
 SELECT
-  k.model, k.base_size, TRUE, [], CAST(k.rest_bytes AS DOUBLE), -1,
+  k.model, k.base_size, TRUE, NULL, TRUE, [], CAST(k.rest_bytes AS DOUBLE), -1,
   n.last_step, NULL, NULL
 FROM known AS k
 JOIN spans AS n USING (model)

@@ -32,6 +32,7 @@ grouped AS (
   SELECT
     j.subject, j.space_color, j.axis, j.other_axes,
     any_value(j.usable_bytes) AS usable_bytes,
+    any_value(j.platform) AS platform, min(j.axis_size) AS min_size,
     arg_min(j.module_id, j.place) AS base_id,
     max(j.axis_size) AS base_size,
     arg_min(j.reserved_bytes, j.place) AS base_bytes,
