@@ -21,7 +21,7 @@ NEEDED_BY_65 = 9.62 * 2**30
 
 @pytest.mark.slow
 def test_each_array_grows_as_the_batch_does(tmp_path: Path) -> None:
-    """Arrays of one name that are others in the next size grow like others of theirs."""
+    """Arrays of one name that are others in the next size are not paired."""
     with connect(ingested("conformer", tmp_path, "batch_*")) as connection:
         asked = {"program": "jit_train_step", "color": 0}
         row, *_ = run_query(connection, "largest_fit", asked).dicts()
