@@ -1,5 +1,6 @@
 -- step: Dimensions of logits and scores, of what a softmax exponentiates, and
---   of stacks of these that loops carry.
+--   of stacks of these that loops carry. A sigmoid, also that of silu,
+--   exponentiates a negation.
 -- grain: module content, dimensions
 WITH single AS MATERIALIZED (
   SELECT v.module_id, v.dimensions
@@ -11,6 +12,14 @@ WITH single AS MATERIALIZED (
   FROM scheduled_instructions AS i
   WHERE i.opcode = 'exponential'
     AND regexp_matches(i.op_name, '/exp$|(?i)softmax')
+    AND (i.module_id, i.instruction_id) NOT IN (
+      SELECT (o.module_id, o.instruction_id)
+      FROM operands AS o
+      JOIN scheduled_instructions AS n
+        ON n.module_id = o.module_id
+        AND n.instruction_id = o.operand_id
+      WHERE n.opcode = 'negate'
+    )
 )
 SELECT module_id, dimensions FROM single
 UNION
