@@ -25,8 +25,9 @@ NEEDS = (
     " 1.59 GiB too much"
 )
 PARTS = (
-    "Of this: arguments 11.31 GiB; results 11.31 GiB, of which 11.31 GiB share memory"
-    " with arguments; temporaries 6.02 GiB; fragmentation of these 4.18 MiB."
+    "Included in this: arguments 11.31 GiB; results 11.31 GiB, of which 11.31 GiB share"
+    " memory with arguments; temporaries 6.02 GiB; fragmentation of the temporaries"
+    " 4.18 MiB."
 )
 PADDED = (
     "3.01 GiB of the listed 6.02 GiB are padding, most of it in copy.49: its data fill"

@@ -39,6 +39,9 @@ _LONGEST_LIST = 20
 
 _LONGEST_LABEL = 80
 
+_PADDED_RATIO = 0.05
+"""Less of the listed bytes is not worth other shapes."""
+
 _LISTED_RATIO = 0.9
 """A list of all buffers takes at least this share of the temporaries."""
 
@@ -154,7 +157,8 @@ def _padding(row: Row, buffers: Sequence[Row]) -> str:
         f"{plain_bytes(padding)} of the listed {plain_bytes(row['listed_bytes'])} are"
         " padding"
     )
-    if padding < max(SMALL_BYTES, SMALL_RATIO * (row["needed_bytes"] or 0)):
+    least = SMALL_RATIO * (row["needed_bytes"] or 0)
+    if padding < max(SMALL_BYTES, least, _PADDED_RATIO * row["listed_bytes"]):
         return f"{text}."
     most = max(buffers, key=lambda each: each["padding_bytes"] or 0, default=None)
     if most is not None and 2 * (most["padding_bytes"] or 0) > padding:
@@ -201,13 +205,16 @@ def _parts(row: Row) -> list[Block]:
             ("parameter_bytes", "arguments"),
             ("live_out_bytes", "results"),
             ("temp_bytes", "temporaries"),
-            ("temp_fragmentation_bytes", "fragmentation of these"),
+            (
+                "temp_fragmentation_bytes",
+                "fragmentation of the temporaries",
+            ),
         )
         if row[column] and row[column] != row["needed_bytes"]
     ]
     if not parts or row["form"] in ("allocation", "input_mismatch", "argument_limit"):
         return []
-    return [Paragraph(f"Of this: {'; '.join(parts)}.")]
+    return [Paragraph(f"Included in this: {'; '.join(parts)}.")]
 
 
 def _shared(row: Row, column: str) -> str:
