@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hlodb.queries.run import run_query
+from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
 from tests.newcomers import ingested
 
@@ -23,7 +23,7 @@ NEEDED_BY_65 = 9.62 * 2**30
 def test_each_array_grows_as_the_batch_does(tmp_path: Path) -> None:
     """Arrays of one name that are others in the next size are not paired."""
     with connect(ingested("conformer", tmp_path, "batch_*")) as connection:
-        asked = {"program": "jit_train_step", "color": 0}
+        asked: dict[str, Value] = {"program": "jit_train_step", "color": 0}
         row, *_ = run_query(connection, "largest_fit", asked).dicts()
     lower, largest, upper = (
         row[name] for name in ("lower_size", "largest_size", "upper_size")
@@ -33,7 +33,7 @@ def test_each_array_grows_as_the_batch_does(tmp_path: Path) -> None:
     assert row["error_ratio"] < 0.02
 
     def needed(size: int) -> float:
-        return (
+        return float(
             row["constant_bytes"]
             + row["linear_bytes"] * size
             + row["quadratic_bytes"] * size**2
