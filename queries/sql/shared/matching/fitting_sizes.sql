@@ -16,9 +16,9 @@
 --   accelerator may compute again where memory is short only where they are
 --   made and last read. For both and for largest_size, what other memory
 --   spaces hold beyond 128 MiB, the VMEM of a TPU, counts here, but not in
---   constant_bytes and the other terms. Sizes that were compiled bound all three, and lower_size
---   is at most twice the greatest of them: beyond, the compiler may decide
---   otherwise.
+--   constant_bytes and the other terms. Sizes that were compiled bound all
+--   three, and lower_size is at most twice the greatest of them: beyond, the
+--   compiler may decide otherwise.
 -- grain: subject, memory space, axis, other axes
 -- steps: size_models, axis_names, sized_values, paired_values,
 --   renamed_sizes, buffer_laws, growing_parts, compiled_errors,
