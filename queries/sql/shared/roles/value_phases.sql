@@ -4,7 +4,8 @@
 --   (dataflow_phases). For one that only passes an array on, or a part of it,
 --   such as a slice in a loop, origin_phase is that of what computed the array
 --   (array_origins): backward if any did so backward. last_read_in is the
---   phase of the scheduled reader with the greatest step that has one. An
+--   phase of the scheduled reader with the greatest step that has one; what
+--   only makes another type or layout of it is read for it. An
 --   array that a while loop fills or changes is one array before, inside and
 --   after the loop: values passed to the loop, and those that its body
 --   carries, are last read where the loop's result at that index is, and are
@@ -49,12 +50,36 @@ passed AS MATERIALIZED (
     AND p.phase <> 'none'
   GROUP BY o.module_id, o.instruction_id, o.element
 ),
-uses AS MATERIALIZED (
+direct_uses AS MATERIALIZED (
   SELECT u.module_id, u.value_id, u.instruction_id, u.shape_index
   FROM (SELECT DISTINCT module_id FROM tenants) AS t
   JOIN store.value_uses AS u USING (module_id)
   WHERE NOT $every_run
     OR list_contains($module_ids, u.module_id)
+),
+-- What the compiler alone makes in another type or layout is read for it.
+forms_of_arrays AS MATERIALIZED (
+  SELECT p.module_id, p.instruction_id
+  FROM paths AS p
+  JOIN direct_uses AS u USING (module_id, instruction_id)
+  JOIN store.instructions AS i USING (module_id, instruction_id)
+  JOIN store.instruction_forms AS f USING (form_id)
+  WHERE p.phase = 'none'
+    AND coalesce(f.op_name, '') = ''
+    AND f.opcode IN ('convert', 'copy', 'fusion', 'transpose')
+  GROUP BY p.module_id, p.instruction_id
+  HAVING count(*) = 1
+),
+uses AS MATERIALIZED (
+  FROM direct_uses
+  UNION
+  SELECT u.module_id, u.value_id, r.instruction_id, u.shape_index
+  FROM direct_uses AS u
+  JOIN forms_of_arrays AS f USING (module_id, instruction_id)
+  JOIN tenants AS t USING (module_id, instruction_id)
+  JOIN direct_uses AS r
+    ON r.module_id = t.module_id
+    AND r.value_id = t.value_id
 ),
 readers AS MATERIALIZED (
   SELECT
@@ -90,7 +115,7 @@ bodies AS MATERIALIZED (
 entering AS (
   SELECT w.module_id, w.instruction_id, u.shape_index, u.value_id
   FROM looped AS w
-  JOIN uses AS u USING (module_id, instruction_id)
+  JOIN direct_uses AS u USING (module_id, instruction_id)
   UNION
   SELECT b.module_id, b.instruction_id, t.shape_index, t.value_id
   FROM bodies AS b

@@ -27,3 +27,16 @@ SELECT
   k.module_id, k.value_id, 'kept',
   'values that ' || k.loop_name || ' saves per iteration', NULL, NULL
 FROM kept_stacks AS k
+UNION ALL
+-- What the compiler alone makes of them goes with them.
+SELECT
+  w.module_id, w.value_id, 'kept',
+  'values that ' || k.loop_name || ' saves per iteration', NULL, NULL
+FROM widened_arrays AS w
+JOIN arrays AS v USING (module_id, value_id)
+JOIN store.value_uses AS u
+  ON u.module_id = v.module_id
+  AND u.instruction_id = v.instruction_id
+JOIN kept_stacks AS k
+  ON k.module_id = u.module_id
+  AND k.value_id = u.value_id
