@@ -1,5 +1,7 @@
 -- step: Starts that belong to another edit: to a checkpoint, constant, loop or
---   output of the same line or function.
+--   output of the same line or function. The empty stacks that a loop begins
+--   with are of its own frame, and another checkpoint saves other values in
+--   them, of other types.
 -- grain: pair, side, instruction
 WITH RECURSIVE nested_calls AS MATERIALIZED (
   SELECT DISTINCT i.pair, i.is_candidate, i.computation_id, c.called_id
@@ -43,6 +45,16 @@ SEMI JOIN recomputed_functions AS r
   ON r.pair = s.pair
   AND r.function_name = s.inner_function
 WHERE s.opcode <> 'convert'
+UNION
+SELECT s.pair, s.is_candidate, s.instruction_id
+FROM starts AS s
+SEMI JOIN recomputation_changes AS t USING (pair)
+SEMI JOIN operations AS o
+  ON o.pair = s.pair
+  AND o.is_candidate = s.is_candidate
+  AND o.frame_id = s.frame_id
+  AND o.opcode = 'while'
+WHERE s.opcode = 'broadcast'
 UNION
 SELECT s.pair, s.is_candidate, s.instruction_id
 FROM starts AS s
