@@ -1,12 +1,13 @@
 -- step: Edits of checkpoints, each at the innermost call of the user that
---   leads to nearly all that is no longer or newly recomputed.
+--   leads to nearly all that is no longer or newly recomputed. JAX keeps the
+--   innermost ten frames: calls further out are those of the loops around it.
 -- grain: pair
-WITH changed_keys AS MATERIALIZED (
+WITH RECURSIVE changed_keys AS MATERIALIZED (
   SELECT pair, key FROM recomputation_counts WHERE has_changed
 ),
 affected AS (
   SELECT
-    o.pair, o.is_candidate, o.instruction_id, o.frame_id,
+    o.pair, o.is_candidate, o.instruction_id, o.computation_id, o.frame_id,
     o.is_recomputed OR o.opcode = 'opt-barrier' AS is_marked,
     bool_or(o.is_recomputed OR o.opcode = 'opt-barrier')
       OVER (PARTITION BY o.pair, o.is_candidate) AS is_any_marked
@@ -16,16 +17,53 @@ affected AS (
   WHERE o.is_located
     AND (k.key IS NOT NULL OR o.opcode = 'opt-barrier')
 ),
+marked AS MATERIALIZED (
+  SELECT * FROM affected WHERE is_marked = is_any_marked
+),
+callers AS MATERIALIZED (
+  SELECT DISTINCT
+    i.pair, i.is_candidate, c.called_id AS computation_id,
+    i.computation_id AS caller_id, l.frame_id
+  FROM program_calls AS c
+  JOIN program_instructions AS i USING (pair, is_candidate, instruction_id)
+  LEFT JOIN instruction_frames AS l USING (pair, is_candidate, instruction_id)
+  SEMI JOIN recomputation_changes AS t USING (pair)
+),
+led AS (
+  SELECT DISTINCT
+    pair, is_candidate, computation_id, computation_id AS caller_id,
+    CAST(NULL AS BIGINT) AS frame_id
+  FROM marked
+  UNION
+  SELECT l.pair, l.is_candidate, l.computation_id, c.caller_id, c.frame_id
+  FROM led AS l
+  JOIN callers AS c
+    ON c.pair = l.pair
+    AND c.is_candidate = l.is_candidate
+    AND c.computation_id = l.caller_id
+),
+leading_frames AS (
+  SELECT pair, is_candidate, instruction_id, frame_id, 0 AS depth
+  FROM marked
+  UNION ALL
+  SELECT m.pair, m.is_candidate, m.instruction_id, l.frame_id, 100 AS depth
+  FROM marked AS m
+  JOIN led AS l USING (pair, is_candidate, computation_id)
+),
+leading_sites AS (
+  SELECT
+    f.pair, f.is_candidate, f.instruction_id, c.site, c.file_name,
+    c.function_name, c.line, min(f.depth + c.distance) AS distance
+  FROM leading_frames AS f
+  JOIN call_sites AS c USING (pair, is_candidate, frame_id)
+  GROUP BY ALL
+),
 sites AS (
   SELECT
-    a.pair, a.is_candidate, c.site, c.file_name, c.function_name, c.line,
-    avg(c.distance) AS distance,
-    count(DISTINCT a.instruction_id) AS operation_count
-  FROM affected AS a
-  JOIN call_sites AS c USING (pair, is_candidate, frame_id)
-  WHERE a.is_marked = a.is_any_marked
-  GROUP BY
-    a.pair, a.is_candidate, c.site, c.file_name, c.function_name, c.line
+    pair, is_candidate, site, file_name, function_name, line,
+    avg(distance) AS distance, count(*) AS operation_count
+  FROM leading_sites
+  GROUP BY pair, is_candidate, site, file_name, function_name, line
 ),
 checkpoint_sites AS MATERIALIZED (
   SELECT s.pair, s.is_candidate, s.file_name, s.function_name, s.line
