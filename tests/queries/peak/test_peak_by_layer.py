@@ -12,6 +12,7 @@ from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA, Made
+from tests.newcomers import ingested
 from tests.queries.assignments import Allocation, Assignment, Value, assignments
 from tests.queries.peak.test_live_bytes import THREE_ON_A_BYTE, owned_bytes
 from tests.queries.stored import Connection, add, examples, stored
@@ -131,3 +132,13 @@ def test_arguments_tell_the_layers_that_scopes_name(made: Made) -> None:
     assert held["arguments"] == held["scopes"] == {
         "(no layer)": 2_215_304, "blocks_0": 1_409_728, "blocks_1": 1_138_368,
     }  # fmt: skip
+
+
+def test_no_array_of_a_loop_is_in_two_layers(tmp_path: Path) -> None:
+    """The parameter of its body is known as a whole, and element by element."""
+    with connect(ingested("layered", tmp_path)) as connection:
+        found = run_query(connection, "peak_by_layer").dicts()
+        [space] = run_query(connection, "peak_by_space").dicts()
+    held = {row["layer"]: row["owned_bytes"] for row in found}
+    assert sum(held.values()) == space["live_peak_bytes"]
+    assert held["(no layer)"] == 45_361_260

@@ -224,3 +224,6 @@ SELECT
   CASE WHEN NOT h.is_outside AND len(h.layers) = 1 THEN h.layers[1].name END,
   CASE WHEN NOT h.is_outside AND len(h.layers) = 1 THEN h.layers[1].number END
 FROM held AS h
+-- What is known of the elements leaves nothing to say of the whole.
+QUALIFY h.element >= 0
+  OR max(h.element) OVER (PARTITION BY h.module_id, h.instruction_id) = -1
