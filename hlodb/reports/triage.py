@@ -24,12 +24,12 @@ from hlodb.text import nearest
 SEEN, UNDONE, OUTGROWN, NOTED = "seen", "undone", "outgrown", "noted"
 
 
-def sighting(finding: Finding, decision: Triage | None) -> str:
+def sighting(finding: Finding, decision: Triage | None, is_failed: bool) -> str:
     """Return the event of a report: `outgrown` if decided about less, `noted` what
-    needs no decision."""
+    needs no decision; `is_failed` says whether it fails a gate."""
     if finding.state == UNDONE:
         return UNDONE
-    seen = SEEN if _needs_decision(finding) else NOTED
+    seen = SEEN if is_failed or _needs_decision(finding) else NOTED
     if decision is None or decision.status == "reopened" or finding.triage is not None:
         return seen
     now, then = finding.candidate_bytes, decision.candidate_bytes
@@ -91,6 +91,7 @@ def record(database: Path, report: Report) -> bool:
         if known or not (report.findings or back):
             return False
         decided = read_decisions(connection)
+        failed = {g.finding_id for g in report.gates if g.status == "fail"}
         for finding in report.findings:
             connection.execute(_INSERT_FINDING, _finding_row(finding, report))
             if finding.triage is not None and finding.id not in decided:
@@ -98,7 +99,7 @@ def record(database: Path, report: Report) -> bool:
             _add_event(
                 connection,
                 finding.id,
-                event=sighting(finding, decided.get(finding.id)),
+                event=sighting(finding, decided.get(finding.id), finding.id in failed),
                 report_id=report.report_id,
                 candidate_run=finding.candidate_run,
                 candidate_bytes=finding.candidate_bytes,

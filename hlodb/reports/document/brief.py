@@ -44,7 +44,7 @@ from hlodb.reports.read.causes import explaining
 from hlodb.reports.read.details import SOURCE
 from hlodb.reports.read.unassigned import CAPTURED, PARTIAL
 from hlodb.rules import rule_rows
-from hlodb.text import counted, signed_bytes
+from hlodb.text import bytes_from_to, counted, plain_bytes, signed_bytes
 
 BLAMES = {
     "framework": "the program or its framework",
@@ -187,7 +187,7 @@ def _finding(report: Report, f: Finding) -> list[Block]:
     is_of_donations = bool(edits) and edits[0].rule_id == _LOST
     if failed == {"donation_loss"}:
         blocks += _lost_donations(f)
-        if f.delta_bytes and not is_of_donations:
+        if f.delta_bytes and (f.change == "changed" or not is_of_donations):
             who = f"{called(f, shared_names(report))} {memory(f)}"
             blocks.append(Paragraph(f"{who} {moved(f)}: {_why(f)}."))
     else:
@@ -303,7 +303,7 @@ def _standing(report: Report) -> list[Block]:
     if rises:
         what = f"{called(rises[0], shared)} {memory(rises[0])}"
         what += f" {signed_bytes(rises[0].delta_bytes)}"
-        texts.append(f"Still open: {what} {_since(rises)}")
+        texts.append(f"Still open: {what} {_since(rises, _left(rises[0]))}")
     if gone:
         missing = list(gone.values())
         who = called(missing[0], shared)
@@ -311,8 +311,17 @@ def _standing(report: Report) -> list[Block]:
     return [*map(Paragraph, texts), Commands(("hlodb triage",))]
 
 
-def _since(found: Sequence[Finding]) -> str:
-    text = f'since run "{found[0].first_run}", finding {found[0].id}'
+def _left(rise: Finding) -> str:
+    """Return what is left of a rise of which a part came back."""
+    left, base = rise.left_bytes or 0, rise.base_bytes or 0
+    if left >= (rise.delta_bytes or 0):
+        return ""
+    sizes = bytes_from_to(base, base + left)
+    return f", of which {plain_bytes(left)} is left ({sizes})"
+
+
+def _since(found: Sequence[Finding], left: str = "") -> str:
+    text = f'since run "{found[0].first_run}"{left}, finding {found[0].id}'
     if len(found) > 1:
         text += f", and {len(found) - 1} more"
     expired = (tag for tag in found[0].tags if tag.startswith(EXPIRED))
@@ -335,7 +344,9 @@ def _ratchet(report: Report) -> list[Block]:
         is_mixed = any(claim.is_against for claim in largest.claims)
         if is_mixed and (split := share_words(largest)):
             blocks.append(Paragraph(f"Split: {split}."))
-    if report.kind == "report" and report.counts.get("improved"):
+    # Budgets just above a rise that is still open would allow it.
+    is_settled = not undecided(report.findings)
+    if report.kind == "report" and report.counts.get("improved") and is_settled:
         text = "Next: keep the gain, with budgets just above the present size."
         blocks += [Paragraph(text), Commands(("hlodb report --propose-budgets",))]
     return blocks

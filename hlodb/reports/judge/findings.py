@@ -51,7 +51,9 @@ class Finding:
     earlier step of the series). `change` is what happened, `state` what is left of it
     after waivers and triage, `undone` where a later run took an earlier rise back.
     `stands` where an earlier rise, above both floors, is still in the candidate, or a
-    program that vanished is still missing.
+    program that vanished is still missing. `left_bytes` is by how much the program
+    then needs more than before that rise. `lost_donation_bytes` are results that no
+    longer take over the memory of arguments, though they could.
     """
 
     id: str
@@ -86,6 +88,8 @@ class Finding:
     parts: list[Part]
     residual_bytes: int
     stands: bool
+    left_bytes: int | None
+    lost_donation_bytes: int
     buffers: list[BufferChange]
     other_buffer_count: int
     other_buffer_bytes: int

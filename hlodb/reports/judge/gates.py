@@ -218,12 +218,8 @@ def _limit(budget: Budget, p: ProgramRow, facts: GateFacts) -> int | None:
 
 def _donations(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
     for f in facts.findings:
-        lost = sum(
-            p.delta_bytes for p in f.parts if (p.part, p.kind) == ("alias", "live_out")
-        )
-        if f.scope != "candidate" or f.change in ("not_comparable", "changed"):
-            continue
-        if lost > settings.floor_bytes:
+        lost = f.lost_donation_bytes
+        if f.change != "not_comparable" and lost > settings.floor_bytes:
             row = _about(f, "donation_loss", "bytes", settings.floor_bytes, lost)
             reason = "outputs no longer take over the memory of arguments"
             yield replace(row, reason=reason)

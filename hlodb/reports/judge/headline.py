@@ -114,7 +114,7 @@ def _found(report: Judged, counts: Counter[str]) -> str:
     if not failed and report.kind != "diff" and (grown := unjudged_growth(report)):
         parts.insert(0, _unjudged_text(grown[0], report))
         counts = counts - Counter(["not_comparable"])
-    others = _others(counts) if report.comparison.base is not None else []
+    others = _others(counts, report) if report.comparison.base is not None else []
     released = []
     is_said = worst is not None and is_by_release(worst)
     is_other = release_flags(report.comparison.environment) and is_compared(report)
@@ -157,10 +157,10 @@ def _regressions(
     if failed:
         text = f"{text} ({gates})" if worse else gates
     gate = next((g for g in failed if worst and g.finding_id == worst.id), None)
-    if gate is not None and worst is not None and worst.change == "changed":
-        text += f": {_changed_text(worst, shared)}"
-    elif gate is not None and gate.gate == "donation_loss":
+    if gate is not None and gate.gate == "donation_loss":
         text += f": {gate_sentence(gate, worst, shared)}"
+    elif gate is not None and worst is not None and worst.change == "changed":
+        text += f": {_changed_text(worst, shared)}"
     elif worst is not None:
         text += f": {_worst_text(worst, shared)}"
     elif failed:
@@ -204,8 +204,27 @@ def _unjudged_text(f: Finding, report: Judged) -> str:
     return f"{who} not comparable ({changed_inputs(f.differing_keys)}): {sizes}"
 
 
-def _others(counts: Counter[str]) -> list[str]:
-    return [f"{counts[k]:,} {word}" for k, word in _WORDS.items() if counts[k]]
+def _others(counts: Counter[str], report: Judged) -> list[str]:
+    grown = {"changed": _growth(report)}
+    return [
+        f"{counts[k]:,} {word}{grown.get(k, '')}"
+        for k, word in _WORDS.items()
+        if counts[k]
+    ]
+
+
+def _growth(report: Judged) -> str:
+    """Return by how much a program with other inputs grew, where no gate says so."""
+    judged = {g.finding_id for g in report.gates if g.status in ("fail", "warn")}
+    deltas = [
+        f.delta_bytes or 0
+        for f in report.findings
+        if (f.scope, f.state) == ("candidate", "changed") and f.id not in judged
+    ]
+    most = max(deltas, default=0)
+    if report.kind == "diff" or most <= 0:
+        return ""
+    return f" ({'up to ' if len(deltas) > 1 else ''}{signed_bytes(most)})"
 
 
 def _refused(report: Judged) -> list[str]:

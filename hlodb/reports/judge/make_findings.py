@@ -103,6 +103,8 @@ def _finding(
         owner=None,
         **(details or NO_DETAILS)._asdict(),
         stands=is_step and since.fate == "stands",
+        left_bytes=_left_bytes(v, since) if is_step else None,
+        lost_donation_bytes=_lost_donations(facts, v) if not is_step else 0,
         triage=None,
         history=[f"{p.run} {p.bytes} {p.mark}".rstrip() for p in line.points]
         if line
@@ -110,6 +112,18 @@ def _finding(
         commands=[*_commands(v, run), *_search(searched, is_released)],
     )
     return finding
+
+
+def _left_bytes(v: Verdict, since: Since) -> int | None:
+    """Return what is left of a rise that stands; None where a program is missing."""
+    if since.fate != "stands" or v.pair.candidate is None or since.last_bytes is None:
+        return None
+    return since.last_bytes - (v.base_bytes or 0)
+
+
+def _lost_donations(facts: ReportFacts, v: Verdict) -> int:
+    both = v.pair.both
+    return facts.lost_donations.get((both, v.color), 0) if both else 0
 
 
 def _id(v: Verdict, since: Since, places: Places) -> str:

@@ -214,12 +214,16 @@ def read_op_mixes(
 def read_lost_donations(
     connection: Connection, pairs: Sequence[Modules]
 ) -> list[dict[int, int]]:
-    """Return the bytes that results share less with parameters, by colour."""
+    """Return the bytes that results share less with parameters, by colour.
+
+    Results that no free parameter of the candidate fits could not share any.
+    """
     lost: list[dict[int, int]] = [defaultdict(int) for _ in pairs]
     if pairs:
         for row in run_query(connection, "donation_changes", _ids(pairs)).dicts():
-            sign = 1 if row["is_lost"] else -1
-            lost[row["pair"] - 1][row["color"]] += sign * row["size_bytes"]
+            if row["can_be_donated"]:
+                sign = 1 if row["is_lost"] else -1
+                lost[row["pair"] - 1][row["color"]] += sign * row["size_bytes"]
     return lost
 
 

@@ -133,6 +133,7 @@ class Since(NamedTuple):
     `first_module` is the program in that run, unless it is missing there. `before` is
     the last run with the program before that, `undone` the one with the rise that an
     improvement undoes. `fate` is `undone`, `stands` or None, see `pair_histories`.
+    `last_bytes` is what the program needs in the last run that has it.
     """
 
     track: int | None
@@ -142,6 +143,7 @@ class Since(NamedTuple):
     before_module: Module | None
     undone: Run | None
     fate: str | None
+    last_bytes: int | None
 
 
 class Step(NamedTuple):
@@ -275,6 +277,7 @@ def _since(row: Mapping[str, Any], loaded: Loaded) -> Since:
         modules.get((before, row["before_place"])),
         runs.get(row["undone_run_id"]),
         row["fate"],
+        row["last_reserved_bytes"],
     )
 
 

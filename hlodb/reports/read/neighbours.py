@@ -270,6 +270,7 @@ def facts_of(
     return ReportFacts(
         compared=compared,
         moved=neighbour.moved,
+        lost_donations={},
         steps=[],
         lines=trends_until(line, neighbour),
         details=details,
@@ -321,6 +322,7 @@ def _since(
         pair.candidate,
         pair.base_run,
         pair.base,
+        None,
         None,
         None,
     )

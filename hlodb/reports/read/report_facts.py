@@ -27,7 +27,7 @@ from hlodb.reports.read.compilations import (
 )
 from hlodb.reports.read.decisions import Decisions, read_decisions
 from hlodb.reports.read.details import DetailsOfPairs, details_of
-from hlodb.reports.read.differences import read_lost_donations
+from hlodb.reports.read.differences import Modules, read_lost_donations
 from hlodb.reports.read.environment import EnvironmentChange, environment_changes
 from hlodb.reports.read.facts import Module
 from hlodb.reports.read.history import Lines, Step, trends
@@ -39,18 +39,25 @@ from hlodb.reports.read.unassigned import captured, partial
 from hlodb.reports.read.waste import Waste, read_waste
 from hlodb.schema.connection import Connection
 
+LostDonations = Mapping[tuple[Modules, int], int]
+
+_SMALL = ("below_floor", "equal_bytes")
+"""Rules of differences that do not alert, and may hide one that does."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReportFacts:
     """All that a report is judged and made from; a diff has no history and no gates.
 
     `moved` are the verdicts that become findings, `steps` the earlier steps of the
-    series. `refused` programs do not fit, says the compiler; `compiles` are by program.
-    `replicated` has a program's name, then what base and candidate replicate (bytes).
+    series. `lost_donations` are bytes by pair and memory space. `refused` programs do
+    not fit, says the compiler; `compiles` are by program. `replicated` has a program's
+    name, then what base and candidate replicate (bytes).
     """
 
     compared: ComparedRuns
     moved: list[Verdict]
+    lost_donations: LostDonations
     steps: list[Step]
     lines: Lines
     details: DetailsOfPairs
@@ -78,8 +85,10 @@ def read_report_facts(
     is_report = request.kind == "report"
     catalogue = load_catalogue()
     moved = [v for v in compared.verdicts if base is not None and v.change != "same"]
+    lost: LostDonations = {}
     if is_report and settings.donation_loss:
-        moved += _hidden_losses(connection, compared.verdicts, settings)
+        lost = _lost_donations(connection, compared.verdicts)
+        moved += _hidden_losses(compared.verdicts, lost, settings)
     steps, lines = _history(compared, settings) if is_report else ([], {})
     programs = read_programs(connection, compared.verdicts, candidate)
     limits = read_limits(connection, candidate, settings)
@@ -88,6 +97,7 @@ def read_report_facts(
     return ReportFacts(
         compared=compared,
         moved=moved,
+        lost_donations=lost,
         steps=steps,
         lines=lines,
         details=details_of(connection, moved, steps, settings.top),
@@ -121,21 +131,29 @@ def read_report_facts(
     )
 
 
+def _lost_donations(
+    connection: Connection, verdicts: Sequence[Verdict]
+) -> LostDonations:
+    """Return the bytes of results that lost their donation in pairs that differ."""
+    found = [v for v in verdicts if v.change != "same" or v.rule in _SMALL]
+    pairs = list(dict.fromkeys(pair for v in found if (pair := v.pair.both)))
+    lost = zip(pairs, read_lost_donations(connection, pairs), strict=True)
+    return {(pair, color): n for pair, by in lost for color, n in by.items()}
+
+
 def _hidden_losses(
-    connection: Connection, verdicts: Sequence[Verdict], settings: Settings
+    verdicts: Sequence[Verdict], lost: LostDonations, settings: Settings
 ) -> list[Verdict]:
     """Return verdicts `same` behind which the gate `donation_loss` finds something.
 
     The loss may be small in comparison, or made up for by something else.
     """
-    small = [v for v in verdicts if v.rule in ("below_floor", "equal_bytes")]
-    pairs = list(dict.fromkeys(pair for v in small if (pair := v.pair.both)))
-    lost = dict(zip(pairs, read_lost_donations(connection, pairs), strict=True))
     return [
         v
-        for v in small
-        if (pair := v.pair.both) is not None
-        and lost[pair].get(v.color, 0) > settings.floor_bytes
+        for v in verdicts
+        if v.rule in _SMALL
+        and (pair := v.pair.both) is not None
+        and lost.get((pair, v.color), 0) > settings.floor_bytes
     ]
 
 

@@ -11,6 +11,7 @@
 -- leading: program, space_name, base_run, run, verdict, delta_reserved_bytes,
 --   candidate_reserved_bytes, fate
 -- param candidate
+-- param program
 -- param run_ids BIGINT[] = NULL from 0: run_id of the runs, the earliest
 --   first; NULL for the candidate and the latest 90 before it that base_choice
 --   follows.
@@ -47,6 +48,8 @@
 -- column fate VARCHAR name neutral: undone: a later run needs no more than the
 --   mean of both; stands: the last run still needs more, or lacks the program;
 --   NULL if unknown, or not a rise.
+-- column last_reserved_bytes BIGINT bytes lower_is_better: Reserved bytes in
+--   the last run that has the program, whatever its inputs.
 -- column undone_run_id BIGINT id neutral: run_id of the run with the rise that
 --   an improvement undoes; NULL if there is none.
 -- column tags VARCHAR name neutral: packing-only: the programs are identical;
@@ -88,6 +91,8 @@ pairs AS MATERIALIZED (
   FROM pair_histories(run_ids := (
     SELECT list(y.run_id ORDER BY y.ordinal) FROM past AS y
   )) AS h
+  WHERE $program IS NULL
+    OR h.program = $program
 ),
 asked AS MATERIALIZED (
   SELECT DISTINCT
@@ -120,9 +125,10 @@ SELECT
   p.track, p.program, p.rank, p.module_number, j.color, j.space_name,
   b.name AS base_run, r.name AS run, j.verdict, j.rule,
   j.base_reserved_bytes, j.candidate_reserved_bytes, j.delta_reserved_bytes,
-  j.delta_live_peak_bytes, j.noise_band_bytes, p.fate, p.undone_run_id,
-  j.tags, p.base_run_id, p.base_place, p.run_id, p.place, p.first_run_id,
-  p.first_place, p.before_run_id, p.before_place
+  j.delta_live_peak_bytes, j.noise_band_bytes, p.fate,
+  p.last_reserved_bytes, p.undone_run_id, j.tags, p.base_run_id,
+  p.base_place, p.run_id, p.place, p.first_run_id, p.first_place,
+  p.before_run_id, p.before_place
 FROM judged AS j
 JOIN pairs AS p
   ON p.pair = j.pair_number

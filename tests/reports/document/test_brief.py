@@ -39,6 +39,21 @@ def lines(blocks: list[Block]) -> list[str]:
     return found
 
 
+def test_a_gain_is_not_kept_while_a_larger_rise_is_open(tmp_path: Path) -> None:
+    nights = [
+        night(number, Program("jit_step", (replace(WORK, size=size * MIB),)))
+        for number, size in enumerate((4, 12, 10), 1)
+    ]
+    with connect(make(tmp_path / "w.duckdb", *nights)) as connection:
+        first, *others = lines(brief(build_report(connection, Request(), Settings())))
+    assert first.startswith("jit_step CPU memory -2.00 MiB (-16.7 %): ")
+    assert others == [
+        'Still open: jit_step CPU memory +8.00 MiB since run "night-2", of which'
+        " 6.00 MiB is left (4.00 → 10.00 MiB), finding c0e28a5a29fb (not triaged).",
+        "$ hlodb triage",
+    ]
+
+
 SITUATIONS = {
     "no_change": [],
     "improvement_only": [

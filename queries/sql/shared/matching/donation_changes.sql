@@ -3,7 +3,10 @@
 --   an allocation of their own in the other?
 -- definition: Results with equal position and dimensions that lie in an
 --   allocation of kind live_out on one side and of kind parameter on the
---   other; each live_out allocation once, by its first result.
+--   other; each live_out allocation once, by its first result. Element types
+--   may differ, as inputs may have other ones: one that was lost can be
+--   donated where a free parameter of the candidate has its type, the n-th
+--   such result needing n of them.
 -- grain: pair of modules, allocation
 -- param base_ids BIGINT[] = NULL: Module contents of the base.
 -- param candidate_ids BIGINT[] = NULL: Module contents of the candidate, in
@@ -16,6 +19,8 @@
 -- column output_index VARCHAR name neutral: Index into the result, {} for an
 --   array.
 -- column size_bytes BIGINT bytes lower_is_better: Size of the allocation.
+-- column can_be_donated BOOLEAN flag neutral: True if it was gained, or if a
+--   parameter of the candidate that is not donated could still hold it.
 WITH couples AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have their names.
   SELECT
@@ -42,7 +47,8 @@ results AS MATERIALIZED (
   SELECT DISTINCT
     p.module_id, coalesce(p.shape_index, '{}') AS place, a.allocation_id,
     a.color AS space_color, a.kind, a.size_bytes,
-    regexp_replace(v.shape, '\{[^}]*\}', '', 'g') AS array_type
+    regexp_replace(v.shape, '\{[^}]*\}', '', 'g') AS array_type,
+    regexp_extract(v.shape, '\[[^\]]*\]') AS dimensions
   FROM roots AS m
   JOIN store.value_positions AS p
     ON p.module_id = m.module_id
@@ -58,6 +64,21 @@ results AS MATERIALIZED (
     AND a.allocation_id = s.allocation_id
   WHERE a.kind IN ('parameter', 'live_out')
 ),
+free_parameters AS (
+  SELECT
+    a.module_id, a.color AS space_color, a.size_bytes, a.shape AS array_type,
+    count(*) AS parameter_count
+  FROM donating AS m
+  JOIN allocations AS a USING (module_id)
+  ANTI JOIN aliases AS d
+    ON d.module_id = a.module_id
+    AND d.parameter_number = a.parameter_number
+    AND coalesce(d.parameter_index, '{}')
+      = coalesce(a.parameter_shape_index, '{}')
+  WHERE a.parameter_number IS NOT NULL
+    AND NOT coalesce(a.is_live_out, FALSE)
+  GROUP BY a.module_id, a.color, a.size_bytes, a.shape
+),
 ways AS (
   SELECT pair, TRUE AS is_lost, own_id AS one_id, base_id AS other_id
   FROM couples
@@ -66,17 +87,35 @@ ways AS (
   SELECT pair, FALSE, base_id, own_id
   FROM couples
   WHERE base_id <> own_id
+),
+changed AS (
+  SELECT
+    w.pair, w.is_lost, w.one_id, o.allocation_id, o.space_color, o.size_bytes,
+    min(o.place) AS output_index, min(o.array_type) AS array_type
+  FROM ways AS w
+  JOIN results AS o
+    ON o.module_id = w.one_id
+    AND o.kind = 'live_out'
+  SEMI JOIN results AS p
+    ON p.module_id = w.other_id
+    AND p.kind = 'parameter'
+    AND p.place = o.place
+    AND p.dimensions IS NOT DISTINCT FROM o.dimensions
+  GROUP BY
+    w.pair, w.is_lost, w.one_id, o.allocation_id, o.space_color, o.size_bytes
 )
 SELECT
-  w.pair, w.is_lost, o.allocation_id, o.space_color AS color,
-  min(o.place) AS output_index, o.size_bytes
-FROM ways AS w
-JOIN results AS o
-  ON o.module_id = w.one_id
-  AND o.kind = 'live_out'
-SEMI JOIN results AS p
-  ON p.module_id = w.other_id
-  AND p.kind = 'parameter'
-  AND p.place = o.place
-  AND p.array_type IS NOT DISTINCT FROM o.array_type
-GROUP BY w.pair, w.is_lost, o.allocation_id, o.space_color, o.size_bytes
+  c.pair, c.is_lost, c.allocation_id, c.space_color AS color, c.output_index,
+  c.size_bytes,
+  NOT c.is_lost
+    OR coalesce(f.parameter_count, 0) >= row_number() OVER (
+      PARTITION BY
+        c.pair, c.is_lost, c.space_color, c.size_bytes, c.array_type
+      ORDER BY c.allocation_id
+    ) AS can_be_donated
+FROM changed AS c
+LEFT JOIN free_parameters AS f
+  ON f.module_id = c.one_id
+  AND f.space_color = c.space_color
+  AND f.size_bytes = c.size_bytes
+  AND f.array_type = c.array_type

@@ -10,7 +10,7 @@
 --   missing since the run after the last one that has it. An improvement
 --   undoes the last rise before it that reaches both limits and whose mean no
 --   later run came back to, if the candidate needs no more than before that
---   rise.
+--   rise. What became of a rise is known by the last run, whatever its shapes.
 -- grain: pair of modules, memory space
 -- steps: track_points, asked_pairs, placed_pairs, compared_pairs, track_ends,
 --   known_pairs, pair_spaces, levels_with_breaks, first_runs, runs_before,
@@ -49,16 +49,21 @@
 -- column before_place BIGINT id neutral: Place of the program in that run.
 -- column undone_run_id BIGINT id neutral: run_id of the run with the rise that
 --   an improvement undoes; NULL if there is none.
--- column fate VARCHAR name neutral: undone: a later run needs no more than the
---   mean of both, or one more compilation is gone, or a missing program is
---   back; stands: the last run needs more, by both limits, or lacks the
---   program; NULL if unknown, or not a rise.
-WITH fallen AS (
-  SELECT b.pair, b.space_color
+-- column fate VARCHAR name neutral: undone: a later run with its shapes, or
+--   the last run, needs no more than the mean of both, or one more compilation
+--   is gone, or a missing program is back; stands: the last run needs more,
+--   and the rise reaches both limits, or it lacks the program; NULL if
+--   unknown, or not a rise.
+-- column last_reserved_bytes BIGINT bytes lower_is_better: Reserved bytes in
+--   the last run of the track, whatever its shapes.
+WITH levels_since AS (
+  SELECT
+    b.pair, b.space_color,
+    arg_max(b.level_bytes, b.run_place) AS last_bytes,
+    min(b.level_bytes) FILTER (
+      b.is_alike AND b.run_place > b.candidate_run_place
+    ) AS least_bytes
   FROM levels_with_breaks AS b
-  WHERE b.is_alike
-    AND b.run_place > b.candidate_run_place
-    AND 2 * b.level_bytes <= b.base_bytes + b.candidate_bytes
   GROUP BY b.pair, b.space_color
 )
 SELECT
@@ -77,12 +82,17 @@ SELECT
     WHEN s.base_id IS NULL OR s.track IS NULL
       OR s.candidate_bytes <= s.base_bytes
       THEN NULL
-    WHEN s.is_again AND NOT s.is_there OR d.pair IS NOT NULL THEN 'undone'
-    WHEN s.is_there AND s.is_there_alike
+    WHEN s.is_again AND NOT s.is_there
+      OR 2 * least(
+        d.least_bytes, CASE WHEN s.is_there THEN d.last_bytes END
+      ) <= s.base_bytes + s.candidate_bytes
+      THEN 'undone'
+    WHEN s.is_there
       AND s.candidate_bytes - s.base_bytes >= $min_delta_bytes
       AND s.candidate_bytes - s.base_bytes >= $min_delta_ratio * s.base_bytes
       THEN 'stands'
-  END AS fate
+  END AS fate,
+  d.last_bytes AS last_reserved_bytes
 FROM pair_spaces AS s
 LEFT JOIN first_runs AS f
   ON f.pair = s.pair
@@ -93,7 +103,7 @@ LEFT JOIN runs_before AS b
 LEFT JOIN undone_rises AS u
   ON u.pair = s.pair
   AND u.space_color = s.space_color
-LEFT JOIN fallen AS d
+LEFT JOIN levels_since AS d
   ON d.pair = s.pair
   AND d.space_color = s.space_color
 -- Where the last run has the base's program, another became of it.

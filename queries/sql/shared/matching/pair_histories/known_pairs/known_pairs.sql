@@ -6,8 +6,7 @@ SELECT
   coalesce(
     c.is_comparable, list_contains(p.comparable_shapes, p.base_shape)
   ) AS is_comparable,
-  e.lacking_run_id IS NULL AS is_there,
-  list_contains(p.comparable_shapes, e.last_shape) AS is_there_alike
+  e.lacking_run_id IS NULL AS is_there
 FROM placed_pairs AS p
 LEFT JOIN compared_pairs AS c USING (pair)
 LEFT JOIN track_ends AS e ON e.track = p.track

@@ -5,7 +5,6 @@
 SELECT
   p.track, arg_max(p.run_id, p.run_place) AS last_run_id,
   arg_max(p.place, p.run_place) AS last_place,
-  arg_max(p.shape, p.run_place) AS last_shape,
   -- NULL counts, too: the track reaches the last run.
   arg_max(struct_pack(n := p.next_run_id), p.run_place).n AS lacking_run_id
 FROM track_points AS p
