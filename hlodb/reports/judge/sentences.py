@@ -18,6 +18,8 @@ EXPIRED = "waiver expired on"
 
 _SHOWN_INPUTS = 3
 
+_OF_INPUTS = ("changed", "not_comparable")
+
 _INPUTS = {"input shapes": "inputs", "num_partitions": "number of partitions"}
 
 
@@ -182,6 +184,17 @@ def cause_line(finding: Finding | None) -> tuple[str, int] | None:
     if at is None or at.source_file is None or at.source_line is None:
         return None
     return at.source_file, at.source_line
+
+
+def annotated_line(finding: Finding | None) -> tuple[str, int] | None:
+    """Return the line to annotate: `cause_line`, and of other inputs only an edit's.
+
+    Inputs change where the program is called; the largest buffer's line did nothing.
+    """
+    has_other_inputs = finding is not None and finding.change in _OF_INPUTS
+    if has_other_inputs and edited_line(finding) is None:
+        return None
+    return cause_line(finding)
 
 
 def is_read(finding: Finding) -> bool:

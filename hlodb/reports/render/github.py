@@ -6,7 +6,7 @@ from hlodb.reports.document.escape import workflow_message, workflow_property
 from hlodb.reports.judge.findings import Finding
 from hlodb.reports.judge.names import Names, shared_names
 from hlodb.reports.judge.report import Gate, Report
-from hlodb.reports.judge.sentences import cause_line, gate_sentence
+from hlodb.reports.judge.sentences import annotated_line, gate_sentence
 
 MOST = 10
 """GitHub shows ten annotations of a level and step."""
@@ -40,7 +40,7 @@ def render(report: Report) -> str:
 def _gate(level: str, gate: Gate, finding: Finding | None, shared: Names) -> str:
     title = f"hlodb {gate.gate}" + (" waived" if gate.status == "waived" else "")
     text = gate_sentence(gate, finding, shared)
-    return _command(level, title, text, cause_line(finding))
+    return _command(level, title, text, annotated_line(finding))
 
 
 def _command(level: str, title: str, message: str, at: tuple[str, int] | None) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from hlodb.reports.judge.findings import ALERTING, Finding, undecided
 from hlodb.reports.judge.names import Names, called, memory, shared_names
 from hlodb.reports.judge.report import Gate, Report
-from hlodb.reports.judge.sentences import cause_line, gate_sentence
+from hlodb.reports.judge.sentences import annotated_line, gate_sentence
 from hlodb.text import json_text, signed_bytes, signed_percent, visible
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -222,7 +222,7 @@ def _location(
     finding: Finding | None, program: str | None, path: str
 ) -> dict[str, Any]:
     """Return the user's line, else the module's file in the dump."""
-    uri, line = cause_line(finding) or (path, 1)
+    uri, line = annotated_line(finding) or (path, 1)
     return {
         "logicalLocations": [{"name": program or "run", "kind": "module"}],
         "physicalLocation": {
