@@ -42,6 +42,8 @@ _NOTICED = 0.2
 _NUMBERED = re.compile(r"[._]\d+(?=$|[._])")
 
 
+_PLURAL = " shares ", " share "
+
 _SHOWN_EDITS = 3
 
 _FRAMEWORK = "framework"
@@ -153,7 +155,7 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
     buffers = f"{counted(count, 'buffer')} of {leaders}"
     first = with_it[0] if with_it else None
     others = f" and {count - 1} more" if count > 1 else ""
-    moved = _sums(with_it, changes)
+    moved = _sums(with_it, changes, delta)
     match part:
         case "new":
             text = f"{counted(count, 'new buffer')} of {leaders}"
@@ -170,8 +172,8 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
             what = "lost" if sign > 0 else "gained"
             text = f"{what} alias: {_label(first)}, {first.note}{others}"
         case "allocation_kind":
-            ways = sorted({c.note for c in with_it})
-            text = f"{buffers} moved from {' and '.join(ways)}"
+            ways = " and ".join(sorted({c.note for c in with_it}))
+            text = f"{buffers} {ways if count == 1 else ways.replace(*_PLURAL)}"
         case "memory_space":
             text = f"{buffers} moved between memory spaces"
         case "fragmentation":
@@ -183,10 +185,16 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
     return f"{text} ({moved})"
 
 
-def _sums(with_it: Sequence[Change], changes: Sequence[Change]) -> str:
-    """Return what changes bring, and where others go the other way what remains."""
+def _sums(with_it: Sequence[Change], changes: Sequence[Change], delta: int) -> str:
+    """Return what changes bring, and where others go the other way what remains.
+
+    Where other parts free some of what these add, that is all of the difference.
+    """
     brought = sum(change.delta_bytes for change in with_it)
     net = sum(change.delta_bytes for change in changes)
+    if abs(net) > abs(delta) and signed_bytes(net) != signed_bytes(delta):
+        rest = signed_bytes(delta - brought)
+        return f"{signed_bytes(brought)}, others {rest}, net {signed_bytes(delta)}"
     others = len([c for c in changes if c.delta_bytes * brought < 0])
     if not others:
         return signed_bytes(net)

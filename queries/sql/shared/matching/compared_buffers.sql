@@ -5,9 +5,8 @@
 --   temporaries as a whole, and of the temporaries the values that are live at
 --   the first step with the most live temporary bytes of their memory space.
 --   Bytes that values share in place belong to the newest (greatest
---   start_step, then value_id). The other rows are values that may correspond
---   to a counted one of the other side, with equal op_path (or else opcode)
---   and dimensions. With arenas: the values of these allocations; the `most`
+--   start_step, then value_id). The other rows are values like a counted one
+--   of either side, with equal op_path (or else opcode) and dimensions. With arenas: the values of these allocations; the `most`
 --   values with the greatest bytes times steps are counted.
 -- grain: pair of modules, side, buffer
 -- steps: asked_sides, asked_contents, described_values, main_values,
@@ -110,7 +109,7 @@ filling AS (
     AND d.start_step IS NOT NULL
 ),
 looked_for AS (
-  SELECT DISTINCT f.pair, f.is_candidate, f.likeness
+  SELECT DISTINCT f.pair, f.likeness
   FROM filling AS f
   WHERE f.is_counted
 )
@@ -130,7 +129,6 @@ SELECT
 FROM filling AS f
 LEFT JOIN looked_for AS l
   ON l.pair = f.pair
-  AND l.is_candidate <> f.is_candidate
   AND l.likeness = f.likeness
 WHERE f.is_counted
   OR l.pair IS NOT NULL

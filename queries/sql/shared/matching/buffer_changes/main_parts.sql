@@ -1,5 +1,6 @@
 -- step: The part with most of the difference, and its share of all parts of
---   the same sign.
+--   the same sign. Another kind of allocation is what the compiler made of
+--   something else: it counts half.
 -- grain: pair, memory space
 -- materialised: no
 WITH causes AS (
@@ -28,6 +29,7 @@ JOIN space_deltas AS s USING (pair, space_color)
 QUALIFY row_number() OVER (
   PARTITION BY c.pair, c.space_color
   ORDER BY
-    CASE WHEN s.total_delta < 0 THEN c.delta ELSE -c.delta END, c.part,
+    CASE WHEN s.total_delta < 0 THEN c.delta ELSE -c.delta END
+    * CASE WHEN c.part = 'allocation_kind' THEN 1 ELSE 2 END, c.part,
     c.main_kind
 ) = 1

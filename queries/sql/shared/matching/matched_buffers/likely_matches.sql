@@ -1,6 +1,7 @@
 -- step: Their likely partners, by further rungs: of other memory spaces and
 --   kinds, with one dimension changed, or of equal size. One of both has to be
---   at the peak.
+--   at the peak. What is not at the peak on either side, and has the same
+--   instruction and kind of allocation there, did not move to another kind.
 -- grain: pair, match
 WITH RECURSIVE likely_keys AS MATERIALIZED (
   SELECT
@@ -76,14 +77,29 @@ WITH RECURSIVE likely_keys AS MATERIALIZED (
   SEMI JOIN (SELECT o.pair FROM unmatched_arrays AS o WHERE o.is_counted) AS o
     ON o.pair = t.pair
 ),
+unmoved AS (
+  SELECT y.pair, y.keys[1] AS key
+  FROM likely_keys AS y
+  WHERE NOT y.is_counted
+    AND y.keys[1] IS NOT NULL
+  GROUP BY y.pair, y.keys[1]
+  HAVING bool_or(y.is_candidate) AND NOT bool_and(y.is_candidate)
+),
 keyed AS MATERIALIZED (
   SELECT t.*, t.keys[t.rung] AS key
   FROM (
     SELECT
       y.*,
-      unnest(range(1, CASE WHEN y.is_counted THEN len(y.keys) ELSE 9 END + 1))
-        AS rung
+      unnest(range(1, 1 + CASE
+        WHEN y.is_counted THEN len(y.keys)
+        WHEN u.key IS NOT NULL THEN 3
+        ELSE 9
+      END)) AS rung
     FROM likely_keys AS y
+    LEFT JOIN unmoved AS u
+      ON u.pair = y.pair
+      AND u.key = y.keys[1]
+      AND NOT y.is_counted
   ) AS t
 ),
 -- Keys of both sides, one of them counted: the others match nothing.

@@ -112,8 +112,21 @@ SELECT
       THEN format(
         'memory space {} to {}', m.base_color, m.candidate_color
       )
+    -- What is not counted beside a temporary one shares an allocation.
     WHEN m.base_kind <> m.candidate_kind
-      THEN concat(m.base_kind, ' to ', m.candidate_kind)
+      THEN CASE
+        WHEN s.is_candidate AND NOT m.base_is_counted
+          AND m.base_kind <> 'temp'
+          THEN 'no longer shares memory with ' || CASE m.base_kind
+            WHEN 'parameter' THEN 'an argument' ELSE 'a result'
+          END
+        WHEN NOT s.is_candidate AND NOT m.candidate_is_counted
+          AND m.candidate_kind <> 'temp'
+          THEN 'now shares memory with ' || CASE m.candidate_kind
+            WHEN 'parameter' THEN 'an argument' ELSE 'a result'
+          END
+        ELSE concat('moved from ', m.base_kind, ' to ', m.candidate_kind)
+      END
     WHEN m.candidate_kind = 'temp' AND m.candidate_is_counted
       THEN 'now live at the peak'
     WHEN m.candidate_kind = 'temp' THEN 'no longer live at the peak'
