@@ -23,9 +23,10 @@
 --   and what a softmax computes. given: constants, and temporary arrays
 --   computed from positions alone, but for those that a reduce-window reads:
 --   XLA adds them to the gradient of max pooling. reported: results that
---   replace no argument, in programs that replace some or have several
---   results, from the last use on, and what loops collect as results but new
---   weights and state, and what only they need of other values. history:
+--   replace no argument, in programs that replace some or have other results,
+--   from the last use on, and what loops collect as results but new weights
+--   and state, and what only they need of other values; answer: what loops
+--   collect where it is all that the program returns. history:
 --   arrays that a loop fills and of which only a small part is read
 --   afterwards; summed_history: of which only sums are. logits, scores,
 --   differences, examples: temporary arrays that their dimensions give away.
@@ -189,7 +190,9 @@ WITH marked AS (
     AND n.value_id = v.value_id
   UNION ALL
   SELECT
-    v.* EXCLUDE (subject, is_history), 'reported', v.subject, NULL, NULL, 1,
+    v.* EXCLUDE (subject, is_history, is_answer),
+    CASE WHEN v.is_answer THEN 'answer' ELSE 'reported' END, v.subject, NULL,
+    NULL, 1,
     CASE WHEN NOT v.is_history THEN u.last_step + 1 END, NULL
   FROM result_arrays AS v
   LEFT JOIN read_steps AS u

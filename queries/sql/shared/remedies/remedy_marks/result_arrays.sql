@@ -1,19 +1,30 @@
--- step: Results that replace no argument, in programs that replace some, have
---   several results, or return what a loop collects; of the latter every form
---   that they have on their way. new_states are no such results, nor is what
+-- step: Results that replace no argument, in programs that replace some or
+--   have other results, or that a loop collects; of the latter every form that
+--   they have on their way. What all results are like is what the program
+--   computes (is_answer): only of a loop may the caller read less of it. new_states are no such results, nor is what
 --   only waits in the memory of a result, with other dimensions or another
 --   type, such as values that are saved for the backward pass.
 -- grain: value
-WITH several AS MATERIALIZED (
-  SELECT module_id
-  FROM result_places()
-  GROUP BY module_id
-  HAVING count(*) > 1
+WITH likenesses AS MATERIALIZED (
+  SELECT
+    p.module_id, v.dimensions, v.element_type,
+    count(DISTINCT p.output_index) AS output_count,
+    sum(output_count) OVER (PARTITION BY p.module_id) AS total_count
+  FROM result_places() AS p
+  JOIN described_values AS v
+    ON v.module_id = p.module_id
+    AND v.allocation_id = p.allocation_id
+    AND v.value_id = p.value_id
+  WHERE v.shape NOT LIKE '(%'
+  GROUP BY p.module_id, v.dimensions, v.element_type
 )
 SELECT
-  r.*, 'result ' || r.element_type || '[' || r.dimensions || ']' AS subject,
-  FALSE AS is_history
+  r.*,
+  CASE l.output_count WHEN 1 THEN 'result ' ELSE l.output_count || ' results '
+    END || r.element_type || '[' || r.dimensions || ']' AS subject,
+  FALSE AS is_history, FALSE AS is_answer
 FROM returned_arrays AS r
+JOIN likenesses AS l USING (module_id, dimensions, element_type)
 ANTI JOIN histories AS h
   ON h.module_id = r.module_id
   AND h.value_id = r.value_id
@@ -24,10 +35,12 @@ ANTI JOIN new_states AS n
   ON n.module_id = r.module_id
   AND n.dimensions = r.dimensions
 WHERE r.module_id IN (SELECT u.module_id FROM updating_programs AS u)
-  OR r.module_id IN (SELECT s.module_id FROM several AS s)
+  OR l.output_count < l.total_count
 UNION ALL
-SELECT v.*, 'history that ' || h.loop_name || ' collects', TRUE
+SELECT v.*, 'history that ' || h.loop_name || ' collects', TRUE,
+  coalesce(l.output_count = l.total_count, FALSE)
 FROM arrays AS v
+LEFT JOIN likenesses AS l USING (module_id, dimensions, element_type)
 JOIN histories AS h
   ON h.module_id = v.module_id
   AND h.value_id = v.value_id
