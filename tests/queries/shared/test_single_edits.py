@@ -10,6 +10,9 @@ tests/data/newcomers/denoiser.tar.xz has nights of a diffusion transformer in fl
 whose blocks nn.scan repeats: nn.remat around them (night2) or not (night3; night4 has
 the blocks in a file of their own); softmax in f32 and nn.remat around the MLP (night5),
 or only the latter (mlp). Alone, the softmax takes 72,826,862 B more than night4.
+tests/data/newcomers/statespace.tar.xz has a smoother whose filter no longer stores the
+prior covariances (night6), and a Gaussian process before (night6) and after a kernel of
+all points and a fifth of them was added in line 53.
 """
 
 from collections.abc import Iterator
@@ -30,6 +33,8 @@ MOVED += " recomputes more (96 → 193 operations)"
 STATES = "flowsim/solver.py:52 rollout: new output f32[16,8,96,96,3] of while"
 NARROWED = "f32 → bf16 in 144 operations{}, first at flowsim/net.py:35"
 UNDONATED = "opt['m']['codes'] and 30 more arguments no longer donated"
+
+STORED = "ssgp/kalman.py:52 forward_pass: the loop {} f32[512,24,24]"
 
 Row = tuple[object, ...]
 
@@ -55,6 +60,15 @@ def denoiser(
     tmp_path_factory: pytest.TempPathFactory, queries_installed: None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     warehouse = ingested("denoiser", tmp_path_factory.mktemp("denoiser"))
+    with connect(warehouse) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def statespace(
+    tmp_path_factory: pytest.TempPathFactory, queries_installed: None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    warehouse = ingested("statespace", tmp_path_factory.mktemp("statespace"))
     with connect(warehouse) as connection:
         yield connection
 
@@ -189,6 +203,64 @@ def test_a_wider_type_frees_nothing_beside_a_new_checkpoint(
         ("all edits together", None, -9_456_631_926, False, "proven"),
         (wider, None, None, True, "likely"),
     ]
+
+
+def test_an_array_that_a_loop_no_longer_stores_is_the_cause_of_a_fall(
+    statespace: duckdb.DuckDBPyConnection,
+) -> None:
+    """The covariances of the posterior stay in the memory of a result."""
+    assert claims(statespace, "night5", "night6") == [
+        (STORED.format("no longer stores"), None, -2_324_224, False, "proven")
+    ]
+    asked = {"base": "night5", "candidate": "night6"}
+    asked["program"] = "jit_kalman_smooth"
+    rows = run_query(statespace, "buffer_diff", asked).dicts()
+    assert [
+        (row["part"], row["buffer"], row["delta_bytes"], row["source_line"])
+        for row in rows
+        if row["part"] not in ("lifetime", "fragmentation")
+    ] == [("gone", "while.2{6}", -1_179_648, 24)]
+
+
+def test_an_array_that_a_loop_stores_is_the_cause_of_a_rise(
+    statespace: duckdb.DuckDBPyConnection,
+) -> None:
+    advice = "Return from the body of lax.scan only what is read afterwards, and"
+    advice += " nothing that can be computed from it again."
+    assert claims(statespace, "night6", "night5") == [
+        (STORED.format("also stores"), advice, 2_324_224, False, "proven")
+    ]
+
+
+def test_operations_of_an_edit_are_those_that_hold_the_bytes(
+    statespace: duckdb.DuckDBPyConnection,
+) -> None:
+    """The square of line 55 is of 4,096 numbers, the kernel of 820 times as many."""
+    words = "ssgp/gp.py:53 nll: added: mul, add, div"
+    assert claims(statespace, "night6", "night7") == [
+        (words, None, 27_102_808, False, "proven")
+    ]
+
+
+def test_what_all_results_are_like_is_no_waste(
+    statespace: duckdb.DuckDBPyConnection,
+) -> None:
+    """Means and variances are what the smoother computes; their sums need as much."""
+    asked = {"run": "night6", "program": "jit_kalman_smooth"}
+    assert run_query(statespace, "remedies", asked).dicts() == []
+
+
+@pytest.mark.slow
+def test_an_effect_names_what_is_freed_beside_it(
+    statespace: duckdb.DuckDBPyConnection,
+) -> None:
+    found = build_report(statespace, Request("night7", "night6"), Settings())
+    [cause] = [each.cause for each in found.findings if each.change == "worse"]
+    assert cause is not None
+    assert cause.effect == (
+        "28 new buffers of mul, reduce_sum, add"
+        " (+89.74 MiB, others -63.89 MiB, net +25.85 MiB)"
+    )
 
 
 @pytest.mark.slow

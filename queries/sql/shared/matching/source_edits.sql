@@ -14,7 +14,8 @@
 --   shardings of arguments, other moments of an optimiser, loops that are
 --   gone, new or of other trip counts, and operations that are no longer or
 --   newly recomputed (of checkpoints). What starts below such a loop or
---   checkpoint belongs to its edit. Where all calls of the user are at the
+--   checkpoint belongs to its edit. Where a loop stacks another array, or no
+--   longer does (stack), what only reads it belongs to that. Where all calls of the user are at the
 --   same lines and columns on both sides, and outputs are the same, operations
 --   that are added, removed or replaced are those of another release of a
 --   library, and no edit. A candidate that was checked out in another folder
@@ -28,8 +29,8 @@
 --   loop_edits, recomputation_counts, recomputation_changes,
 --   recomputation_edits, constant_edits, callback_edits, output_edits,
 --   argument_edits, optimiser_edits, explained_starts, group_starts,
---   grouped_operations, group_types, group_shapes, group_paths, group_edits,
---   edits, sentences
+--   grouped_operations, group_types, group_shapes, group_stacks,
+--   group_paths, group_edits, edits, sentences
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base snapshot.
 -- param base_ids BIGINT[] = NULL: Their contents.
 -- param candidate_runs BIGINT[] = NULL from 0: run_id of each candidate
@@ -40,7 +41,7 @@
 -- column place BIGINT id neutral: Order of the edit, the greatest first.
 -- column change VARCHAR name neutral: donation, output, constant, callback,
 --   argument_sharding, optimiser, loop, recomputation, retyped, resharded,
---   reshaped, added, removed or replaced.
+--   reshaped, stack, added, removed or replaced.
 -- column rule_id VARCHAR name neutral: Its rule of cause_rules.
 -- column sentence VARCHAR text neutral: What was edited, as the rule says it.
 -- column advice VARCHAR text neutral: What undoes it.

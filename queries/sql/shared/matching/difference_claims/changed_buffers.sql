@@ -5,7 +5,7 @@ SELECT
   c.delta_bytes, c.base_op_path, c.candidate_op_path, c.base_instruction,
   c.candidate_instruction, c.base_value_id, c.candidate_value_id,
   coalesce(c.candidate_opcode, c.base_opcode) AS opcode,
-  c.candidate_shape AS candidate_type,
+  c.base_shape AS base_type, c.candidate_shape AS candidate_type,
   coalesce(c.candidate_parameter, c.base_parameter) AS parameter
 FROM buffer_changes(
   base_ids := (SELECT list(p.base_id ORDER BY p.pair) FROM split_pairs AS p),

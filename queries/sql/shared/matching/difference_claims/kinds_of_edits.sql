@@ -1,6 +1,7 @@
 -- step: What the kind of a change says, whatever the path: an alias is of a
---   donation, a result of an output, and of an edit that made it as large as
---   it is: another shape, or another number of steps whose results it stacks.
+--   donation, a result of an output, an array with the shape of a stack of
+--   that, and of an edit that made it as large as it is: another shape, or
+--   another number of steps whose results it stacks.
 --   The inputs are nobody's edit: place 0.
 -- grain: pair, memory space, row of buffer_changes, edit
 SELECT c.pair, c.space_color, c.number, e.place
@@ -15,6 +16,12 @@ WHERE CASE e.change
     OR c.kind = 'live_out'
     AND c.part IN ('new', 'gone')
     AND coalesce(r.place, e.place) = e.place
+  WHEN 'stack'
+    THEN c.part IN ('new', 'gone')
+    AND list_contains(
+      string_split(coalesce(e.base_text, e.candidate_text), ', '),
+      coalesce(c.candidate_type, c.base_type)
+    )
 END
 UNION ALL
 SELECT DISTINCT c.pair, c.space_color, c.number, e.place

@@ -64,7 +64,8 @@ weighed AS (
     bool_or(e.change = 'output') OVER (PARTITION BY e.pair)
       AS has_other_outputs,
     bool_or(e.change IN ('output', 'loop', 'recomputation'))
-      OVER (PARTITION BY e.pair) AS has_other_stacks
+      OVER (PARTITION BY e.pair) AS has_other_stacks,
+    bool_or(e.change = 'stack') OVER (PARTITION BY e.pair) AS has_stacks
   FROM all_edits AS e
   LEFT JOIN edited_lines AS o
     USING (pair, source_file, function_name, candidate_line)
@@ -90,7 +91,7 @@ located AS (
 )
 SELECT
   e.* EXCLUDE (
-    most_bytes, has_other_outputs, has_other_stacks, inner_call,
+    most_bytes, has_other_outputs, has_other_stacks, has_stacks, inner_call,
     is_at_inner_call
   ) REPLACE (
     CASE
@@ -119,7 +120,7 @@ LEFT JOIN edited_lines AS d
 -- loops cannot be distinguished from unrolled ones.
 WHERE (
   coalesce(NOT p.has_other_frames, e.has_other_outputs)
-  OR e.change NOT IN ('added', 'removed', 'replaced')
+  OR e.change NOT IN ('added', 'removed', 'replaced', 'stack')
   AND NOT (e.change = 'loop' AND coalesce(p.has_other_frames, FALSE))
 )
 -- The same operations on both sides say nothing.
@@ -154,11 +155,15 @@ AND NOT (
   )
 )
 AND NOT (
-  e.change IN ('added', 'removed', 'replaced')
+  e.change = 'stack'
   AND e.has_other_stacks
+)
+AND NOT (
+  e.change IN ('added', 'removed', 'replaced')
+  AND (e.has_other_stacks OR e.has_stacks)
   AND regexp_full_match(
     concat_ws(', ', e.base_text, e.candidate_text),
-    '((dynamic_(update_)?(slice|index_in_dim)|broadcast_in_dim|slice|squeeze'
-    || '|add_any|checkpoint|remat\d*)(, )?)+'
+    '((dynamic_(update_)?(slice|index_in_dim)|broadcast_in_dim|slice|pad'
+    || '|squeeze|add_any|checkpoint|remat\d*)(, )?)+'
   )
 )

@@ -1,8 +1,27 @@
--- step: What was edited in a group: a type, sharding or shape, else which
---   operations were added, removed or replaced. One stray type or shape
---   changes many lines: its groups are one edit, at the first of them.
+-- step: What was edited in a group: a type, sharding or shape, what a loop
+--   stacks, else which operations were added, removed or replaced. One stray
+--   type or shape changes many lines: its groups are one edit, at the first
+--   of them.
 -- grain: pair, edit
-WITH sums AS (
+WITH operation_sums AS (
+  SELECT
+    pair, source_file, function_name, is_candidate, operation,
+    sum(size_bytes) AS result_bytes, min(instruction_id) AS first_id
+  FROM grouped_operations
+  GROUP BY pair, source_file, function_name, is_candidate, operation
+),
+-- Those whose results hold the bytes of their side, the most first.
+operation_lists AS (
+  SELECT
+    pair, source_file, function_name,
+    list(operation ORDER BY result_bytes DESC, first_id)
+      FILTER (WHERE NOT is_candidate) AS base_operations,
+    list(operation ORDER BY result_bytes DESC, first_id)
+      FILTER (WHERE is_candidate) AS candidate_operations
+  FROM operation_sums
+  GROUP BY pair, source_file, function_name
+),
+sums AS (
   SELECT
     pair, source_file, function_name, min(base_line) AS base_line,
     min(candidate_line) AS candidate_line, min(convert_line) AS convert_line,
@@ -15,48 +34,49 @@ WITH sums AS (
       coalesce(nullif(core, '*'), operation), (instruction_id, is_candidate)
     ) FILTER (WHERE is_start) AS subject,
     string_agg(DISTINCT op_name, ' ' ORDER BY op_name)
-      FILTER (WHERE is_candidate AND is_start) AS operations,
-    list_distinct(list(operation ORDER BY size_bytes DESC, instruction_id)
-      FILTER (WHERE NOT is_candidate)) AS base_operations,
-    list_distinct(list(operation ORDER BY size_bytes DESC, instruction_id)
-      FILTER (WHERE is_candidate)) AS candidate_operations
+      FILTER (WHERE is_candidate AND is_start) AS operations
   FROM grouped_operations
   GROUP BY pair, source_file, function_name
 ),
 group_changes AS (
   SELECT
-    s.*, p.base_paths, p.candidate_paths,
+    s.*, o.base_operations, o.candidate_operations, p.base_paths, p.candidate_paths,
     t.operation_count AS retyped_count,
     CASE
       WHEN t.base_type IS NOT NULL THEN 'retyped'
       WHEN k.is_resharded AND k.is_even THEN 'resharded'
       WHEN k.candidate_shape IS NOT NULL AND k.is_even THEN 'reshaped'
-      WHEN s.base_operations IS NULL THEN 'added'
-      WHEN s.candidate_operations IS NULL THEN 'removed'
+      WHEN w.pair IS NOT NULL THEN 'stack'
+      WHEN o.base_operations IS NULL THEN 'added'
+      WHEN o.candidate_operations IS NULL THEN 'removed'
       ELSE 'replaced'
     END AS change,
     CASE change
       WHEN 'retyped' THEN t.base_type
       WHEN 'resharded' THEN k.base_sharding
       WHEN 'reshaped' THEN k.base_shape
+      WHEN 'stack' THEN w.base_stacks
       ELSE nullif(array_to_string(list_filter(
-        s.base_operations,
-        lambda x: NOT coalesce(list_contains(s.candidate_operations, x), FALSE)
+        o.base_operations,
+        lambda x: NOT coalesce(list_contains(o.candidate_operations, x), FALSE)
       )[:3], ', '), '')
     END AS base_text,
     CASE change
       WHEN 'retyped' THEN t.candidate_type
       WHEN 'resharded' THEN k.candidate_sharding
       WHEN 'reshaped' THEN k.candidate_shape
+      WHEN 'stack' THEN w.candidate_stacks
       ELSE nullif(array_to_string(list_filter(
-        s.candidate_operations,
-        lambda x: NOT coalesce(list_contains(s.base_operations, x), FALSE)
+        o.candidate_operations,
+        lambda x: NOT coalesce(list_contains(o.base_operations, x), FALSE)
       )[:3], ', '), '')
     END AS candidate_text
   FROM sums AS s
+  JOIN operation_lists AS o USING (pair, source_file, function_name)
   LEFT JOIN group_paths AS p USING (pair, source_file, function_name)
   LEFT JOIN group_types AS t USING (pair, source_file, function_name)
   LEFT JOIN group_shapes AS k USING (pair, source_file, function_name)
+  LEFT JOIN group_stacks AS w USING (pair, source_file, function_name)
 ),
 ranked AS (
   SELECT

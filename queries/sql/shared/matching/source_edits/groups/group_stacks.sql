@@ -1,0 +1,38 @@
+-- step: Arrays that only one side stacks in a loop, a part for each iteration,
+--   in groups that do nothing but write such arrays and read them.
+-- grain: pair, file, function
+WITH moves AS (
+  SELECT
+    *,
+    regexp_matches(op_name, '(^|/)while/body/(jit\()?dynamic_update_[a-z_]+\)?$')
+      AS is_written,
+    regexp_full_match(
+      operation,
+      'dynamic_(update_)?(slice|index_in_dim)|broadcast_in_dim|slice|squeeze'
+    ) AS is_of_stack
+  FROM grouped_operations
+),
+written AS (
+  SELECT
+    m.pair, m.source_file, m.function_name, m.shape,
+    count_if(m.is_candidate) - count_if(NOT m.is_candidate) AS more
+  FROM moves AS m
+  SEMI JOIN (
+    SELECT pair, source_file, function_name
+    FROM moves
+    GROUP BY pair, source_file, function_name
+    HAVING bool_and(is_of_stack)
+  ) AS g USING (pair, source_file, function_name)
+  WHERE m.is_written
+  GROUP BY m.pair, m.source_file, m.function_name, m.shape
+  HAVING more <> 0
+)
+SELECT
+  pair, source_file, function_name,
+  string_agg(shape, ', ' ORDER BY shape) FILTER (WHERE more < 0)
+    AS base_stacks,
+  string_agg(shape, ', ' ORDER BY shape) FILTER (WHERE more > 0)
+    AS candidate_stacks
+FROM written
+GROUP BY pair, source_file, function_name
+HAVING (base_stacks IS NULL) <> (candidate_stacks IS NULL)
