@@ -62,8 +62,8 @@ def test_steps_and_what_became_of_them(nights: Path) -> None:
         twice = run_query(connection, "memory_steps", {"program": "jit_twice"})
     assert twice.dicts() == [row for row in rows if row["program"] == "jit_twice"]
     lasts = {row["program"]: row["last_reserved_bytes"] for row in rows}
-    last = {n: [s for s in SIZES[n] if s is not None][-1] * MIB for n in lasts}
-    assert lasts == {**last, "jit_gone": lasts["jit_gone"]}
+    latest = {n: [s for s in SIZES[n] if s is not None][-1] * MIB for n in lasts}
+    assert lasts == {**latest, "jit_gone": lasts["jit_gone"]}
     names = ("program", "base_run", "run", "verdict", "fate", "undone_run_id")
     sides = ("program", "base_run", "run", "base_reserved_bytes")
     more = ("candidate_reserved_bytes", "delta_reserved_bytes", "delta_live_peak_bytes")
