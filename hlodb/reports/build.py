@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 
@@ -68,6 +69,7 @@ def report_on(facts: ReportFacts, settings: Settings) -> Report:
     Of its pictures it has those that need no more than the facts.
     """
     request = Request(kind="diff")
+    settings = replace(settings, budgets=())  # Gates are of reports.
     judged = judge(facts, request, settings)
     series = drawn_trends(facts.lines.values(), judged.findings)
     # Which roles fill the memory of earlier runs is not known.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote
 
 import pytest
@@ -12,18 +14,19 @@ import pytest
 from hlodb.cli import main
 from hlodb.errors import UsageError
 from hlodb.lake.opening import reading
-from hlodb.reports.build import build_report, report_on
+from hlodb.reports.build import build_diff, build_report, report_on
 from hlodb.reports.config.reading import parse_settings
 from hlodb.reports.config.settings import Settings
+from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.report import Report
 from hlodb.reports.read.compared_runs import Request
-from hlodb.reports.read.decisions import read_decisions
 from hlodb.reports.read.facts import read_runs
 from hlodb.reports.read.neighbours import (
     facts_of,
     read_details_of,
     read_lines,
-    read_quality,
 )
+from hlodb.reports.read.programs import ProgramRow
 from hlodb.reports.site import INDEX, SiteSummary, make_site
 from hlodb.reports.site_folder import STATE_FILE, file_name
 from hlodb.reports.triage import record
@@ -271,34 +274,79 @@ def test_names_of_pages_differ_where_names_do() -> None:
     assert file_name("nightly-7") == "nightly-7.html"
 
 
-@pytest.mark.slow
-def test_neighbours_are_judged_as_reports_judge_them(demo_warehouse: Path) -> None:
-    settings = Settings(baseline="previous")
-    with reading(demo_warehouse) as connection:
-        [*lines] = read_lines(connection, read_runs(connection), settings)
-        assert sorted(len(line.members) for line in lines) == [1, 9]
-        for line in lines:
+def resized(size: int) -> Program:
+    """Return a program whose inputs have `size` elements, and its memory as well."""
+    shapes = f"(f32[{size}]{{0}})->f32[{size}]{{0}}"
+    return replace(program("jit_f", size), shapes=shapes, source=f"f{size}")
+
+
+FOLLOWED = [
+    World("one", (resized(8), program("jit_g", 4), program("jit_h", 4))),
+    World("two", (resized(16), replace(program("jit_g", 4), name="jit_k"))),
+    World("three", (resized(8), program("jit_k", 6), program("jit_h", 4))),
+]
+"""Other inputs for one run, a renamed program, and one that a run misses."""
+
+
+class Said(NamedTuple):
+    """What a diff or a page says of a run and the run before it."""
+
+    headline: str
+    programs: list[ProgramRow]
+    findings: list[Finding]
+
+
+def said(report: Report) -> Said:
+    """Return a report without what it says of earlier runs."""
+    return Said(
+        report.headline,
+        report.programs,
+        [replace(f, first_run=None, history=[]) for f in report.findings],
+    )
+
+
+def in_diffs_and_on_pages(warehouse: Path) -> list[tuple[Said, Said]]:
+    """Return what diffs and pages say of every run and the run before it."""
+    settings = Settings(floor_bytes=0, floor_ratio=0.0, managed_ratio=0.0)
+    found = []
+    with reading(warehouse) as connection:
+        for line in read_lines(connection, read_runs(connection), settings):
             details = read_details_of(connection, line.neighbours, settings.top)
-            for each in line.neighbours[-4:]:
+            for each in line.neighbours:
                 if each.base is None:
                     continue
-                facts = facts_of(
-                    connection,
-                    line,
-                    each,
-                    details,
-                    read_decisions(connection),
-                    read_quality(connection, [each.run], settings),
-                )
-                ours = report_on(facts, settings)
-                request = Request(candidate=each.run.name, shown=frozenset())
-                theirs = build_report(connection, request, settings)
-                assert ours.programs == theirs.programs
-                assert [(f.program, f.delta_bytes, f.cause) for f in ours.findings] == [
-                    (f.program, f.delta_bytes, f.cause)
-                    for f in theirs.findings
-                    if f.scope == "candidate"
-                ]
+                names = each.base.name, each.run.name
+                diff = build_diff(connection, *names, settings, top=settings.top)
+                facts = facts_of(connection, line, each, details, {}, [])
+                found.append((said(diff), said(report_on(facts, settings))))
+    return found
+
+
+def test_pages_of_runs_say_what_diffs_say(tmp_path: Path) -> None:
+    found = in_diffs_and_on_pages(make(tmp_path / "w.duckdb", *FOLLOWED))
+    assert [page for _, page in found] == [diff for diff, _ in found]
+    assert [
+        [(p.base_program, p.program, p.state) for p in page.programs]
+        for _, page in found
+    ] == [
+        [
+            (None, "jit_f", "changed"),
+            (None, "jit_h", "failed"),
+            ("jit_g", "jit_k", "same"),
+        ],
+        [
+            (None, "jit_f", "changed"),
+            (None, "jit_h", "new"),
+            (None, "jit_k", "worse"),
+        ],
+    ]
+
+
+@pytest.mark.slow
+def test_pages_of_the_demo_say_what_diffs_say(demo_warehouse: Path) -> None:
+    found = in_diffs_and_on_pages(demo_warehouse)
+    assert len(found) == 8
+    assert [page for _, page in found] == [diff for diff, _ in found]
 
 
 @pytest.mark.slow
@@ -309,7 +357,6 @@ def test_the_site_of_the_demo(demo_warehouse: Path, tmp_path: Path) -> None:
     assert max(len(t.encode()) for t in pages(tmp_path / "site").values()) < MOST_BYTES
 
 
-@pytest.mark.slow
 @pytest.mark.slow
 def test_a_lake_has_the_same_site(demo_warehouse: Path, tmp_path: Path) -> None:
     lake = tmp_path / "w.lake"

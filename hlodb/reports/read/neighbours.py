@@ -29,7 +29,6 @@ from hlodb.reports.read.facts import (
     rows,
 )
 from hlodb.reports.read.history import (
-    Base,
     History,
     Since,
     Track,
@@ -38,7 +37,13 @@ from hlodb.reports.read.history import (
     read_history,
     trend_of,
 )
-from hlodb.reports.read.pairs import Loaded, Pair, Verdict, read_verdicts_of
+from hlodb.reports.read.pairs import (
+    Loaded,
+    Pair,
+    Verdict,
+    read_pairs_of,
+    read_verdicts_of,
+)
 from hlodb.reports.read.programs import program_row, read_programs
 from hlodb.reports.read.report_facts import ReportFacts
 from hlodb.reports.read.soundness import QualityRow, reject_rows
@@ -150,16 +155,28 @@ def _read_line(
     profiles = read_profiles(connection, placed.values())
     loaded = Loaded(by_id, placed, profiles)
     history = read_history(connection, line, [], loaded, settings, has_steps=True)
-    pairs = _pairs(line, members, history.tracks)
-    verdicts: dict[int, list[Verdict]] = defaultdict(list)
+    before = dict(zip(line[1:], line, strict=False))
+    pairs = read_pairs_of(
+        connection, [(before[run], run) for run in members if run in before], loaded
+    )
+    if members[0] not in before:
+        pairs[members[0].run_id] = [
+            Pair(None, module, None, "new")
+            for module in modules[members[0].run_id]
+            if module.has_assignment
+        ]
     asked = [(run_id, pair) for run_id, found in pairs.items() for pair in found]
     owners = {id(pair): run_id for run_id, pair in asked}
     every = read_verdicts_of(
-        connection, [pair for _, pair in asked], profiles, [], settings.judging()
+        connection,
+        [pair for _, pair in asked],
+        profiles,
+        line[::-1],
+        settings.judging(),
     )
+    verdicts: dict[int, list[Verdict]] = defaultdict(list)
     for verdict in every:
         verdicts[owners[id(verdict.pair)]].append(verdict)
-    before = dict(zip(line[1:], line, strict=False))
     neighbours = [
         Neighbour(run, before.get(run), _why(run, before), verdicts[run.run_id])
         for run in members
@@ -180,33 +197,6 @@ def _why(run: Run, before: Mapping[Run, Run]) -> str:
         return "the run before"
     where = f"run of series {run.series}" if run.series else "run of its kind"
     return f"{run.name} is the first {where}"
-
-
-def _pairs(
-    line: Sequence[Run], members: Iterable[Run], tracks: Iterable[Track]
-) -> dict[int, list[Pair]]:
-    """Return by run_id its programs with what they are compared with."""
-    found: dict[int, list[Pair]] = {run.run_id: [] for run in members}
-    place_of = {run.run_id: place for place, run in enumerate(line)}
-    for track in tracks:
-        held = {s.run.run_id for s in track.sightings}
-        for s in track.sightings:
-            if s.run.run_id in found and (pair := _pair(s.module, s.base)):
-                found[s.run.run_id].append(pair)
-            following = place_of[s.run.run_id] + 1
-            after = line[following] if following < len(line) else None
-            # Several modules of a run may be of one track.
-            if after and after.run_id in found and after.run_id not in held:
-                found[after.run_id].append(Pair(s.module, None, s.run, "missing"))
-    return found
-
-
-def _pair(module: Module, base: Base | None) -> Pair | None:
-    if not module.has_assignment:
-        return None
-    if base is None:
-        return Pair(None, module, None, "new")
-    return Pair(base.module, module, base.run, *base[2:])
 
 
 def read_details_of(
@@ -298,7 +288,7 @@ def trends_until(line: Line, neighbour: Neighbour) -> dict[tuple[int, int], Tren
         for s in track.sightings
         if s.run == neighbour.run
     }
-    held = [v for v in neighbour.moved if v.pair.candidate and v.pair.base]
+    held = [v for v in neighbour.moved if v.delta_bytes is not None]
     held.sort(key=lambda v: -abs(v.delta_bytes or 0))
     until = {run.run_id for run in line.runs[: line.runs.index(neighbour.run) + 1]}
     found = {}

@@ -129,28 +129,50 @@ def read_verdicts(
     loaded: Loaded,
 ) -> tuple[list[Pair], list[Verdict]]:
     """Return the pairs of modules of two runs, and the verdicts on them."""
-    runs, modules, profiles = loaded
+    runs, _, profiles = loaded
     by_name = {run.name: run for run in runs.values()}
     asked = {"base": base.name, "candidate": candidate.name, **parameters}
     pairs: dict[PairKey, Pair] = {}
     verdicts = []
     for row in run_query(connection, "judged_modules", asked).dicts():
-        b, c = _module(modules, row, "base"), _module(modules, row, "candidate")
-        key = b and b.key, c and c.key
-        if key not in pairs:
-            pairs[key] = Pair(
-                b,
-                c,
-                runs[row["base_run_id"]] if b else None,
-                row["relation"],
-                row["method"],
-                row["confidence"],
-                split(row["differing_keys"]),
-                by_name[row["instead_of"]] if row["instead_of"] else None,
-            )
+        instead_of = by_name[row["instead_of"]] if row["instead_of"] else None
+        pair = _pair(row, loaded)._replace(instead_of=instead_of)
+        pair = pairs.setdefault(pair.key, pair)
         if row["color"] is not None:
-            verdicts.append(verdict_of(pairs[key], row, profiles))
+            verdicts.append(verdict_of(pair, row, profiles))
     return list(pairs.values()), verdicts
+
+
+def read_pairs_of(
+    connection: Connection, runs: Sequence[tuple[Run, Run]], loaded: Loaded
+) -> dict[int, list[Pair]]:
+    """Return the pairs of modules of many (base, candidate), as in a diff of each.
+
+    They are by the run_id of the candidate, of which each has one base.
+    """
+    found: dict[int, list[Pair]] = {run.run_id: [] for _, run in runs}
+    if runs:
+        asked: dict[str, Any] = {
+            "base_ids": [base.run_id for base, _ in runs],
+            "candidate_ids": [run.run_id for _, run in runs],
+            "follow": False,
+        }
+        for row in run_query(connection, "matched_modules", asked).dicts():
+            found[row["candidate_run_id"]].append(_pair(row, loaded))
+    return found
+
+
+def _pair(row: Mapping[str, Any], loaded: Loaded) -> Pair:
+    base = _module(loaded.modules, row, "base")
+    return Pair(
+        base,
+        _module(loaded.modules, row, "candidate"),
+        loaded.runs[row["base_run_id"]] if base else None,
+        row["relation"],
+        row["method"],
+        row["confidence"],
+        split(row["differing_keys"]),
+    )
 
 
 def read_verdicts_of(

@@ -26,6 +26,10 @@
 -- param follow
 -- param earlier_ids
 -- param window_ids
+-- param base_ids BIGINT[] = NULL from 0: run_id of many bases, instead of base
+--   and candidate; follow has to be false, without window_ids.
+-- param candidate_ids BIGINT[] = NULL from 0: run_id of their candidates, in
+--   the same order.
 -- column pair_id BIGINT id neutral: Number of the pair.
 -- column relation VARCHAR name neutral: matched, again, series, recovered,
 --   new, missing or fewer.
@@ -82,6 +86,7 @@ WITH related AS (
       ELSE 'series'
     END AS relation,
     CASE WHEN s.candidate_place IS NULL THEN d ELSE s END AS m,
+    d.pair AS run_pair,
     CAST(NULL AS INTEGER) AS space_color
   FROM (SELECT x.* EXCLUDE (is_same_device) FROM direct_pairs AS x) AS d
   LEFT JOIN stand_ins AS s
@@ -94,25 +99,28 @@ WITH related AS (
     )
   LEFT JOIN missing_programs AS l
     ON d.candidate_place IS NULL
+    AND l.pair = d.pair
     AND l.rank IS NOT DISTINCT FROM d.rank
     AND l.called = d.base_program
     AND l.kind_key IS NOT DISTINCT FROM d.base_key
     AND d.base_has_assignment
-  ANTI JOIN compiled_again AS a ON a.candidate_place = d.candidate_place
+  ANTI JOIN compiled_again AS a
+    ON a.pair = d.pair
+    AND a.candidate_place = d.candidate_place
   ANTI JOIN best_of_window AS w ON w.candidate_place = d.candidate_place
   UNION ALL
-  SELECT 'matched', m, b.space_color
+  SELECT 'matched', m, 1, b.space_color
   FROM best_of_window AS b
   JOIN laddered_pairs AS m
     ON m.pair = b.pair
     AND m.candidate_place = b.candidate_place
 ),
 all_pairs AS (
-  SELECT r.relation, r.space_color, unnest(r.m)
+  SELECT r.relation, r.space_color, r.run_pair, unnest(r.m)
   FROM related AS r
   UNION ALL
   SELECT
-    'again', NULL,
+    'again', NULL, d.pair,
     d.* EXCLUDE (is_same_device) REPLACE (
       'compiled again' AS method, 0.9 AS confidence,
       CASE WHEN d.is_same_device THEN '' ELSE 'device' END AS differing_keys,
@@ -128,12 +136,14 @@ all_pairs AS (
       a.base.base_source AS base_source
     )
   FROM direct_pairs AS d
-  JOIN compiled_again AS a ON a.candidate_place = d.candidate_place
+  JOIN compiled_again AS a
+    ON a.pair = d.pair
+    AND a.candidate_place = d.candidate_place
 )
 SELECT
   row_number() OVER (
     ORDER BY
-      w.candidate_place NULLS LAST, w.base_place, w.space_color
+      w.run_pair, w.candidate_place NULLS LAST, w.base_place, w.space_color
   ) AS pair_id,
   w.relation, w.method, w.confidence, w.differing_keys,
   w.space_color AS color, b.name AS base,
@@ -148,7 +158,7 @@ SELECT
   w.base_source, w.candidate_source,
   coalesce(w.candidate_platform, w.base_platform) AS platform
 FROM all_pairs AS w
-CROSS JOIN paired_runs AS p
+JOIN paired_runs AS p ON p.pair = w.run_pair
 LEFT JOIN runs AS b ON b.run_id = w.base_run_id
 WHERE $program IS NULL
   OR $program IN (w.base_program, w.candidate_program)

@@ -14,6 +14,10 @@
 -- param follow
 -- param earlier_ids
 -- param window_ids
+-- param base_ids BIGINT[] = NULL from 0: run_id of many bases, instead of base
+--   and candidate; follow has to be false, without window_ids.
+-- param candidate_ids BIGINT[] = NULL from 0: run_id of their candidates, in
+--   the same order.
 -- column base
 -- column candidate
 -- column program
@@ -81,7 +85,8 @@ SELECT
 FROM matched_compilations(
   base := $base, candidate := $candidate, program := $program,
   base_program := $base_program, follow := $follow,
-  earlier_ids := $earlier_ids, window_ids := $window_ids
+  earlier_ids := $earlier_ids, window_ids := $window_ids,
+  base_ids := $base_ids, candidate_ids := $candidate_ids
 ) AS m
 WHERE m.relation IN ('again', 'series', 'recovered', 'missing')
   OR (m.relation = 'new' AND m.candidate_has_assignment)

@@ -1,4 +1,4 @@
--- step: Matches with the base itself.
+-- step: Matches with the bases themselves.
 -- grain: match
 SELECT
   m.* REPLACE (
@@ -10,5 +10,4 @@ SELECT
   ),
   p.is_same_device
 FROM laddered_pairs AS m
-CROSS JOIN paired_runs AS p
-WHERE m.pair = 1
+JOIN paired_runs AS p ON p.pair = m.pair
