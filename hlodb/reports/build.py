@@ -21,6 +21,7 @@ from hlodb.reports.judge.judgement import Judgement, judge
 from hlodb.reports.judge.notes import notes
 from hlodb.reports.judge.report import REPORT_SCHEMA, Report, published
 from hlodb.reports.read.compared_runs import Request, parse_side
+from hlodb.reports.read.details import DetailsOfPairs
 from hlodb.reports.read.drawn.arenas import ArenaMap, read_arena_maps
 from hlodb.reports.read.drawn.curves import Curve, read_curves
 from hlodb.reports.read.drawn.flames import FlamePair, read_flames
@@ -35,14 +36,18 @@ from hlodb.version import __version__
 
 
 def build_report(
-    connection: Connection, request: Request, settings: Settings
+    connection: Connection,
+    request: Request,
+    settings: Settings,
+    known: DetailsOfPairs | None = None,
 ) -> Report:
     """Return the report on a candidate.
 
-    Raise UsageError for an unknown run, NothingToCompare where the warehouse (or the
-    series) holds no run at all. A candidate without a base has a report that says so.
+    `known` is as for `read_report_facts`. Raise UsageError for an unknown run,
+    NothingToCompare where the warehouse (or the series) holds no run at all. A
+    candidate without a base has a report that says so.
     """
-    facts = read_report_facts(connection, request, settings)
+    facts = read_report_facts(connection, request, settings, known)
     judged = judge(facts, request, settings)
     compared, findings = facts.compared, judged.findings
     is_drawn = "pictures" in request.shown

@@ -40,6 +40,7 @@ from hlodb.reports.pictures.draw_trend import draw_trend
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.read.decisions import Decisions, read_decisions
+from hlodb.reports.read.details import DetailsOfPairs
 from hlodb.reports.read.drawn.overview_drawings import Drawings, read_drawings_of
 from hlodb.reports.read.facts import Answered, Run, read_runs
 from hlodb.reports.read.history import Track, Trend
@@ -47,6 +48,7 @@ from hlodb.reports.read.neighbours import (
     Line,
     facts_of,
     read_details_of,
+    read_environments,
     read_lines,
     read_quality,
     trends_until,
@@ -151,10 +153,11 @@ def make_site(
     with _beside(
         connection, lambda other: _read_programs(other, known, old_programs)
     ) as programs_read:
-        _write_runs(connection, site, known, old_runs)
+        details = _write_runs(connection, site, known, old_runs)
+        judged = [_judged(connection, lined, known, details) for lined in known.lines]
         _write_programs(site, known, old_programs, programs_read.result())
     _write_findings(site, known)
-    _write_index(connection, site, known, title)
+    _write_index(site, known, judged, title)
     site.finish(pages, {"runs": [run.name for run in known.runs]})
     programs = sum(len(lined.programs) for lined in known.lines)
     return SiteSummary(
@@ -303,7 +306,8 @@ def _around(known: _Known, lined: _Lined, run: Run) -> list[Link]:
 
 def _write_runs(
     connection: Connection, site: SiteFolder, known: _Known, keys: Mapping[int, str]
-) -> None:
+) -> DetailsOfPairs:
+    """Write pages of runs, and return the details that were read for them."""
     wanted = [
         (lined, neighbour)
         for lined in known.lines
@@ -311,16 +315,23 @@ def _write_runs(
         if neighbour.run.run_id in keys
     ]
     if not wanted:
-        return
+        return {}
     details = read_details_of(
         connection, [neighbour for _, neighbour in wanted], known.settings.top
     )
     around = {r.run_id: r for _, n in wanted for r in (n.run, n.base) if r is not None}
     quality = read_quality(connection, list(around.values()), known.settings)
+    environments = read_environments(connection, [each for _, each in wanted])
     for lined, neighbour in wanted:
         run = neighbour.run
         facts = facts_of(
-            connection, lined.line, neighbour, details, known.decisions, quality
+            connection,
+            lined.line,
+            neighbour,
+            details,
+            known.decisions,
+            quality,
+            environments.get(run.run_id, []),
         )
         report = report_on(facts, known.settings)
         title = f"{run.name}: {report.headline}"
@@ -332,6 +343,7 @@ def _write_runs(
             more = [*outline(overview, _SHOWN.programs, _SHOWN.top), *more]
         text = run_page(title, report, more, _around(known, lined, run))
         site.write(known.pages[run.run_id], text, Made(keys[run.run_id], title))
+    return details
 
 
 # --- Programs ----------------------------------------------------------------------
@@ -486,7 +498,9 @@ def _drawn_trends(programs: Sequence[ListedProgram]) -> list[Trend]:
     return moved[:_DRAWN] or [p.trend for p in in_order[:_DRAWN_STILL]]
 
 
-def _judged(connection: Connection, lined: _Lined, known: _Known) -> Report | None:
+def _judged(
+    connection: Connection, lined: _Lined, known: _Known, details: DetailsOfPairs
+) -> Report | None:
     """Return the report on the latest run of a line, as `hlodb report` judges it.
 
     A single run was compared with nothing, unless it is the latest of all.
@@ -495,19 +509,22 @@ def _judged(connection: Connection, lined: _Lined, known: _Known) -> Report | No
     if len(lined.line.members) < 2 and latest != known.runs[-1]:
         return None
     request = Request(candidate=latest.name, shown=frozenset())
-    return build_report(connection, request, known.settings)
+    return build_report(connection, request, known.settings, details)
 
 
 def _write_index(
-    connection: Connection, site: SiteFolder, known: _Known, title: str
+    site: SiteFolder, known: _Known, judged: Sequence[Report | None], title: str
 ) -> None:
     sections: list[Section] = []
     if blocks := open_findings(known.findings, _finding_links(known)):
         sections.append(Section("Open findings", blocks))
     drawn: dict[str, list[Picture]] = {}
     # A single run has no history to show first.
-    in_order = sorted(known.lines, key=lambda lined: len(lined.line.members) < 2)
-    for number, lined in enumerate(in_order, 1):
+    in_order = sorted(
+        zip(known.lines, judged, strict=True),
+        key=lambda each: len(each[0].line.members) < 2,
+    )
+    for number, (lined, report) in enumerate(in_order, 1):
         runs = [
             ListedRun(
                 neighbour.run,
@@ -522,7 +539,6 @@ def _write_index(
             for program in lined.programs.values()
             for trend in program.trends
         ]
-        report = _judged(connection, lined, known)
         sections += line_sections(lined.title, runs, programs, report)
         drawn[lined.title] = [
             _drawn(trend, f"history-{number}-{place}")

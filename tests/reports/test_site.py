@@ -24,6 +24,7 @@ from hlodb.reports.read.facts import read_runs
 from hlodb.reports.read.neighbours import (
     facts_of,
     read_details_of,
+    read_environments,
     read_lines,
 )
 from hlodb.reports.read.programs import ProgramRow
@@ -312,12 +313,21 @@ def in_diffs_and_on_pages(warehouse: Path) -> list[tuple[Said, Said]]:
     with reading(warehouse) as connection:
         for line in read_lines(connection, read_runs(connection), settings):
             details = read_details_of(connection, line.neighbours, settings.top)
+            environments = read_environments(connection, line.neighbours)
             for each in line.neighbours:
                 if each.base is None:
                     continue
                 names = each.base.name, each.run.name
                 diff = build_diff(connection, *names, settings, top=settings.top)
-                facts = facts_of(connection, line, each, details, {}, [])
+                facts = facts_of(
+                    connection,
+                    line,
+                    each,
+                    details,
+                    {},
+                    [],
+                    environments[each.run.run_id],
+                )
                 found.append((said(diff), said(report_on(facts, settings))))
     return found
 
@@ -384,3 +394,18 @@ def test_the_first_page_says_which_gates_fail(tmp_path: Path) -> None:
     assert f"Report: ❌ 1 gate failed: {failed}; 1 same" in page
     assert f"Gate budget failed: {failed}." in page
     assert "last run" not in page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runs", [[*NIGHTS[:2], OTHER], FOLLOWED])
+def test_the_first_page_says_what_the_report_says(
+    tmp_path: Path, runs: list[World]
+) -> None:
+    """Though it takes causes from the pages of runs."""
+    path = make(tmp_path / "hlodb.duckdb", *runs)
+    write(path, tmp_path / "site")
+    page = read_page((tmp_path / "site" / INDEX).read_text(encoding="utf-8"))
+    last = [world for world in runs if world.series][-1]
+    with reading(path) as connection:
+        report = build_report(connection, Request(candidate=last.name), Settings())
+    assert f"Report: {report.headline}" in [p.text for p in page.all("p")]

@@ -131,12 +131,19 @@ def details_of(
     verdicts: Iterable[Verdict],
     steps: Iterable[Step],
     top: int,
+    known: DetailsOfPairs | None = None,
 ) -> DetailsOfPairs:
-    """Return the details of what moved between base and candidate, and of steps."""
+    """Return the details of what moved between base and candidate, and of steps.
+
+    Those `known` are not read again.
+    """
+    known = known or {}
+    held = {pair for pair, _ in known}
     moved = [m for v in verdicts if (m := moved_modules(v)) is not None]
     stepped = [m for s in steps if (m := moved_modules(s.verdict)) is not None]
+    wanted = [pair for pair in [*moved, *stepped] if pair not in held]
     # Earlier steps are listed by their cause, which needs no split.
-    return read_details(connection, [*moved, *stepped], top=top, split=set(moved))
+    return {**known, **read_details(connection, wanted, top=top, split=set(moved))}
 
 
 def moved_modules(verdict: Verdict) -> Modules | None:

@@ -66,22 +66,35 @@ def run_facts(run: Run, modules: Sequence[Module]) -> RunFacts:
 def environment_changes(
     connection: Connection, base: Run, candidate: Run
 ) -> list[EnvironmentChange]:
-    """Return what differs in the query `environment_diff`, in its order.
+    """Return what differs between two runs, see `environments_of`."""
+    return environments_of(connection, [(base, candidate)])[0]
 
-    Another release of the compiler comes first, where only flags show it.
+
+def environments_of(
+    connection: Connection, pairs: Sequence[tuple[Run, Run]]
+) -> list[list[EnvironmentChange]]:
+    """Return what differs in each (base, candidate), in the order of a report.
+
+    Another release of the compiler comes first, where only flags show it; then flags
+    that may move memory.
     """
-    asked = {"base": base.name, "candidate": candidate.name}
-    rows = [
-        EnvironmentChange(
-            row["key"],
-            _shown(row["base_value"]),
-            _shown(row["candidate_value"]),
-            row["is_memory_relevant"],
-        )
-        for row in run_query(connection, "environment_diff", asked).dicts()
-        if row["key"] not in _ELSEWHERE
+    releases = _releases(connection, pairs)
+    found: list[list[EnvironmentChange]] = [[] for _ in pairs]
+    for row in run_query(connection, "environment_changes", _asked(pairs)).dicts():
+        if row["key"] not in _ELSEWHERE:
+            change = EnvironmentChange(
+                row["key"],
+                _shown(row["base_value"]),
+                _shown(row["candidate_value"]),
+                row["is_memory_relevant"],
+            )
+            found[row["pair"] - 1].append(change)
+    for changes in found:
+        changes.sort(key=lambda change: (not change.is_memory_relevant, change.key))
+    return [
+        [*releases.get(pair, []), *changes]
+        for pair, changes in zip(pairs, found, strict=True)
     ]
-    return [*_release(connection, base, candidate), *rows]
 
 
 def release_flags(environment: Sequence[EnvironmentChange]) -> int:
@@ -90,22 +103,33 @@ def release_flags(environment: Sequence[EnvironmentChange]) -> int:
     return sum(int(each.base or 0) + int(each.candidate or 0) for each in found)
 
 
-def _release(
-    connection: Connection, base: Run, candidate: Run
-) -> list[EnvironmentChange]:
-    versions = base.compiler_version, candidate.compiler_version
-    if None not in versions and versions[0] == versions[1]:
-        return []
-    asked: dict[str, Any] = {
-        "base_runs": [base.run_id],
-        "candidate_runs": [candidate.run_id],
-    }
-    return [
-        EnvironmentChange(
-            RELEASE, str(row["base_flags"]), str(row["candidate_flags"]), True
-        )
-        for row in run_query(connection, "release_changes", asked).dicts()
+def _releases(
+    connection: Connection, pairs: Sequence[tuple[Run, Run]]
+) -> dict[tuple[Run, Run], list[EnvironmentChange]]:
+    """Return which runs are of other releases, where no version says so."""
+    unsaid = [
+        (base, candidate)
+        for base, candidate in pairs
+        if base.compiler_version is None
+        or base.compiler_version != candidate.compiler_version
     ]
+    if not unsaid:
+        return {}
+    return {
+        unsaid[row["pair"] - 1]: [
+            EnvironmentChange(
+                RELEASE, str(row["base_flags"]), str(row["candidate_flags"]), True
+            )
+        ]
+        for row in run_query(connection, "release_changes", _asked(unsaid)).dicts()
+    }
+
+
+def _asked(pairs: Sequence[tuple[Run, Run]]) -> dict[str, Any]:
+    return {
+        "base_runs": [base.run_id for base, _ in pairs],
+        "candidate_runs": [candidate.run_id for _, candidate in pairs],
+    }
 
 
 def _shown(value: str | None) -> str | None:

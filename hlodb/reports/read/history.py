@@ -206,6 +206,8 @@ def _read_steps(
     settings: Settings,
     answered: Mapping[str, str],
 ) -> list[Step]:
+    if len(line) < 2:
+        return []
     runs, modules, profiles = loaded
     bases = {
         (s.module.run_id, s.module.place): s.base for t in tracks for s in t.sightings

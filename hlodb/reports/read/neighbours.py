@@ -19,7 +19,7 @@ from hlodb.reports.read.compared_runs import ComparedRuns
 from hlodb.reports.read.decisions import Decisions
 from hlodb.reports.read.details import Details, DetailsOfPairs, details_of
 from hlodb.reports.read.differences import Modules
-from hlodb.reports.read.environment import environment_changes
+from hlodb.reports.read.environment import EnvironmentChange, environments_of
 from hlodb.reports.read.facts import (
     Module,
     Profiles,
@@ -222,6 +222,15 @@ def read_details_of(
     }
 
 
+def read_environments(
+    connection: Connection, neighbours: Iterable[Neighbour]
+) -> dict[int, list[EnvironmentChange]]:
+    """Return by run_id what differs from the run before, of those that follow one."""
+    pairs = [(each.base, each.run) for each in neighbours if each.base is not None]
+    found = environments_of(connection, pairs) if pairs else []
+    return {run.run_id: changes for (_, run), changes in zip(pairs, found, strict=True)}
+
+
 def facts_of(
     connection: Connection,
     line: Line,
@@ -229,6 +238,7 @@ def facts_of(
     details: DetailsOfPairs,
     decisions: Decisions,
     quality: Sequence[QualityRow],
+    environment: list[EnvironmentChange],
 ) -> ReportFacts:
     """Return the facts of a report on a run and the one before it."""
     run, base, why, verdicts = neighbour
@@ -266,7 +276,7 @@ def facts_of(
         details=details,
         decisions=decisions,
         programs=programs if base else read_programs(connection, verdicts, run),
-        environment=environment_changes(connection, base, run) if base else [],
+        environment=environment,
         limits={},
         refused=[],
         compiles={},

@@ -77,9 +77,15 @@ class ReportFacts:
 
 
 def read_report_facts(
-    connection: Connection, request: Request, settings: Settings
+    connection: Connection,
+    request: Request,
+    settings: Settings,
+    known: DetailsOfPairs | None = None,
 ) -> ReportFacts:
-    """Return the facts of the runs that a request names, see `read_compared_runs`."""
+    """Return the facts of the runs that a request names, see `read_compared_runs`.
+
+    Where details are `known`, only facts of gates and of the headline are read.
+    """
     compared = read_compared_runs(connection, request, settings)
     base, candidate = compared.baseline.run, compared.candidate
     is_report = request.kind == "report"
@@ -93,6 +99,7 @@ def read_report_facts(
     programs = read_programs(connection, compared.verdicts, candidate)
     limits = read_limits(connection, candidate, settings)
     present = [m for m in compared.present if request.program in (None, m.program)]
+    is_whole = known is None
     is_counted = is_report and settings.recompiles is not None
     return ReportFacts(
         compared=compared,
@@ -100,7 +107,9 @@ def read_report_facts(
         lost_donations=lost,
         steps=steps,
         lines=lines,
-        details=details_of(connection, moved, steps, settings.top),
+        details=details_of(
+            connection, moved, steps if is_whole else [], settings.top, known
+        ),
         decisions=read_decisions(connection),
         programs=programs,
         environment=environment_changes(connection, base, candidate) if base else [],
@@ -120,14 +129,18 @@ def read_report_facts(
         ]
         if "waste" in request.shown
         else [],
-        health=read_health(connection, base, candidate, compared.noise, settings.top),
+        health=read_health(connection, base, candidate, compared.noise, settings.top)
+        if is_whole
+        else [],
         scaling=scaling_laws(
             connection, compared.modules, compared.line, limits, settings.top
         )
         if "series" in request.shown
         else [],
         quality=quality(connection, compared.both, catalogue, settings),
-        unassigned=[*captured(connection, compared), *partial(connection, compared)],
+        unassigned=[*captured(connection, compared), *partial(connection, compared)]
+        if is_whole
+        else [],
     )
 
 
