@@ -10,7 +10,8 @@
 --   missing since the run after the last one that has it. An improvement
 --   undoes the last rise before it that reaches both limits and whose mean no
 --   later run came back to, if the candidate needs no more than before that
---   rise. What became of a rise is known by the last run, whatever its shapes.
+--   rise. A rise stands by the last run, whatever its shapes, and is undone by
+--   a run of its own shapes.
 -- grain: pair of modules, memory space
 -- steps: track_points, asked_pairs, placed_pairs, compared_pairs, track_ends,
 --   known_pairs, pair_spaces, levels_with_breaks, first_runs, runs_before,
@@ -49,11 +50,11 @@
 -- column before_place BIGINT id neutral: Place of the program in that run.
 -- column undone_run_id BIGINT id neutral: run_id of the run with the rise that
 --   an improvement undoes; NULL if there is none.
--- column fate VARCHAR name neutral: undone: a later run with its shapes, or
---   the last run, needs no more than the mean of both, or one more compilation
---   is gone, or a missing program is back; stands: the last run needs more,
---   and the rise reaches both limits, or it lacks the program; NULL if
---   unknown, or not a rise.
+-- column fate VARCHAR name neutral: undone: a later run with its shapes needs
+--   no more than the mean of both, or one more compilation is gone, or a
+--   missing program is back; stands: the last run needs more, whatever its
+--   shapes, and the rise reaches both limits, or it lacks the program; NULL if
+--   unknown, as after a run of other shapes that needs less, or not a rise.
 -- column last_reserved_bytes BIGINT bytes lower_is_better: Reserved bytes in
 --   the last run of the track, whatever its shapes.
 WITH levels_since AS (
@@ -83,11 +84,10 @@ SELECT
       OR s.candidate_bytes <= s.base_bytes
       THEN NULL
     WHEN s.is_again AND NOT s.is_there
-      OR 2 * least(
-        d.least_bytes, CASE WHEN s.is_there THEN d.last_bytes END
-      ) <= s.base_bytes + s.candidate_bytes
+      OR 2 * d.least_bytes <= s.base_bytes + s.candidate_bytes
       THEN 'undone'
     WHEN s.is_there
+      AND 2 * d.last_bytes > s.base_bytes + s.candidate_bytes
       AND s.candidate_bytes - s.base_bytes >= $min_delta_bytes
       AND s.candidate_bytes - s.base_bytes >= $min_delta_ratio * s.base_bytes
       THEN 'stands'
