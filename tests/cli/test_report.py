@@ -359,7 +359,7 @@ def test_a_proposed_budget_is_what_is_needed_and_the_floor(
     proposed = (tmp_path / "hlodb.toml").read_text()
     assert proposed.startswith(
         "# What night-2 needs, and 1.00 MiB more, or 0.5 % where that is more.\n"
-        "# Programs below 10 % of the largest have no budget.\n"
+        "# Programs below 10 % of the largest have none, unless they fell.\n"
     )
     assert "bytes = 7340032" in proposed
     assert main(["report", "--fail-on", "budget"]) == 0
@@ -472,3 +472,49 @@ def test_helpers_get_no_budget(
     assert main(["report", "--propose-budgets", "-o", "hlodb.toml"]) == 0
     budgets = read_settings(tmp_path / "hlodb.toml").budgets
     assert [(b.program, b.bytes) for b in budgets] == [("jit_step", 5 * MIB)]
+
+
+@pytest.mark.slow
+def test_what_fell_gets_a_budget_and_none_is_above_one_in_force(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Also where the budget in force has the former name of the program."""
+    monkeypatch.chdir(tmp_path)
+    small = Program("jit_small", (replace(WORK, size=3 * MIB),), text="small")
+    less = replace(small, buffers=(replace(WORK, size=MIB),), text="less")
+    large = Program("jit_old", (replace(WORK, size=50 * MIB),), text="large")
+    build(
+        tmp_path, night(1, large, small), night(2, replace(large, name="jit_k"), less)
+    )
+    budget = f'[[budget]]\nprogram = "jit_old"\nspace = "host"\nbytes = {50 * MIB}\n'
+    configure(budget)
+    assert main(["report", "--propose-budgets"]) == 0
+    configure(budget + capsys.readouterr().out)
+    budgets = read_settings(tmp_path / "hlodb.toml").budgets
+    assert [(b.program, b.bytes) for b in budgets] == [
+        ("jit_old", 50 * MIB),
+        ("jit_small", 2 * MIB),
+    ]
+    assert main(["report", "--propose-budgets"]) == 0
+    assert "[[budget]]" not in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_several_budgets_of_a_program_are_one_gate(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sizes = {"jit_*": 9 * MIB, "jit_step": 8 * MIB}
+    configure(
+        "".join(
+            f'[[budget]]\nprogram = "{name}"\nspace = "host"\nbytes = {size}\n'
+            for name, size in sizes.items()
+        )
+    )
+    main(["report", "--no-record", "--format", "json"])
+    gates = json.loads(capsys.readouterr().out)["gates"]
+    assert [(g["program"], g["limit"]) for g in gates if g["gate"] == "budget"] == [
+        ("jit_eval", 9 * MIB),
+        ("jit_step", 8 * MIB),
+    ]

@@ -28,8 +28,9 @@ def test_the_first_run_of_a_series(
         '⚪ nothing to compare yet: "night-1" is the first run of series "nightly"'
     )
     assert before.startswith("Next: ingest another run and report again.")
-    assert command == "$ hlodb report --run night-1 --propose-budgets"
-    assert main(command.split()[2:]) == 0
+    printed = "hlodb report --run night-1 --propose-budgets"
+    assert command == f"$ {printed} >> hlodb.toml"
+    assert main(printed.split()[1:]) == 0
     assert "[[budget]]" in capfd.readouterr().out
 
 

@@ -109,6 +109,22 @@ def table(
     return Table(tuple(header), tuple(shown), tuple(numeric), about, pages)
 
 
+def without_empty(found: Table) -> Table:
+    """Return a table without the columns that say nothing in any row."""
+    kept = [
+        column
+        for column in range(len(found.header))
+        if any(row[column] not in ("", "-") for row in found.rows)
+    ]
+    return found._replace(
+        header=tuple(found.header[column] for column in kept),
+        rows=tuple(tuple(row[column] for column in kept) for row in found.rows),
+        numeric=tuple(
+            place for place, column in enumerate(kept) if column in found.numeric
+        ),
+    )
+
+
 def _named(header: Sequence[str], numeric: Sequence[int]) -> int:
     """Return the second column, or the first of words where that has numbers."""
     second = min(1, len(header) - 1)

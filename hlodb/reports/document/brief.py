@@ -12,6 +12,7 @@ from hlodb.reports.document.blocks import (
     command_blocks,
     named,
 )
+from hlodb.reports.judge.budgets import exact_glob
 from hlodb.reports.judge.findings import (
     ALERTING,
     OPEN,
@@ -44,7 +45,7 @@ from hlodb.reports.read.causes import explaining
 from hlodb.reports.read.details import SOURCE
 from hlodb.reports.read.unassigned import CAPTURED, PARTIAL
 from hlodb.rules import rule_rows
-from hlodb.text import bytes_from_to, counted, plain_bytes, signed_bytes
+from hlodb.text import bytes_from_to, counted, json_text, plain_bytes, signed_bytes
 
 BLAMES = {
     "framework": "the program or its framework",
@@ -65,12 +66,42 @@ _LOST = "donation_lost"
 
 _NO_PASS = ("framework", "environment")
 
+_TRIAGE = "hlodb triage"
 
-def brief(report: Report) -> list[Block]:
-    """Return the worst finding in short; nothing where all is well."""
+
+def brief(report: Report, *, has_warehouse: bool = True) -> list[Block]:
+    """Return the worst finding in short; nothing where all is well.
+
+    Where readers have no warehouse, such as below a pull request, findings are
+    accepted by a waiver in hlodb.toml.
+    """
     unused = [note for note in report.notes if note.startswith(BUDGET)]
     blocks = [*_worst(report), *_standing(report), *map(Paragraph, unused)]
+    if not has_warehouse:
+        blocks = [each for block in blocks for each in _with_waivers(block, report)]
     return [named(block, report.db) for block in blocks]
+
+
+def _with_waivers(block: Block, report: Report) -> list[Block]:
+    """Return a block with waivers instead of commands that record decisions."""
+    if not isinstance(block, Commands) or not block.lines[0].startswith(_TRIAGE):
+        return [block]
+    words = block.lines[0].split()
+    return [
+        Commands(
+            (
+                "# in hlodb.toml",
+                "[[waiver]]",
+                f"program = {json_text(exact_glob(f.program))}",
+                f"space = {json_text(f.space)}",
+                'owner = "…"',
+                'reason = "…"',
+                "until = …  # the first day on which it no longer holds",
+            )
+        )
+        for f in report.findings
+        if f.id in words
+    ]
 
 
 def _worst(report: Report) -> list[Block]:
@@ -113,7 +144,7 @@ def _nothing(report: Report) -> list[Block]:
         return [Paragraph(text), Commands(tuple(commands))]
     if report.comparison.rule == FIRST:
         text = "Next: ingest another run and report again. Budgets set limits already:"
-        command = f"hlodb report --run {names[-1]} --propose-budgets"
+        command = _propose(names[-1])
         return [Paragraph(text), Commands((command,))]
     if base is None:
         return _without_base(report)
@@ -212,7 +243,7 @@ def _finding(report: Report, f: Finding) -> list[Block]:
     blocks += command_blocks(commands)
     if report.kind == "report" and f.change in (*OPEN, "same"):
         blocks.append(Paragraph("If this is wanted:"))
-        blocks.append(Commands((f"hlodb triage {f.id} accept --reason '…'",)))
+        blocks.append(Commands((f"{_TRIAGE} {f.id} accept --reason '…'",)))
     return blocks
 
 
@@ -308,7 +339,7 @@ def _standing(report: Report) -> list[Block]:
         missing = list(gone.values())
         who = called(missing[0], shared)
         texts.append(f"Still missing: {who} {_since(missing)}")
-    return [*map(Paragraph, texts), Commands(("hlodb triage",))]
+    return [*map(Paragraph, texts), Commands((_TRIAGE,))]
 
 
 def _left(rise: Finding) -> str:
@@ -348,5 +379,10 @@ def _ratchet(report: Report) -> list[Block]:
     is_settled = not undecided(report.findings)
     if report.kind == "report" and report.counts.get("improved") and is_settled:
         text = "Next: keep the gain, with budgets just above the present size."
-        blocks += [Paragraph(text), Commands(("hlodb report --propose-budgets",))]
+        command = _propose(shlex.quote(report.comparison.candidate.name))
+        blocks += [Paragraph(text), Commands((command,))]
     return blocks
+
+
+def _propose(run: str) -> str:
+    return f"hlodb report --run {run} --propose-budgets >> hlodb.toml"

@@ -10,7 +10,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from hlodb.reports.document import appendix
-from hlodb.reports.document.blocks import Block, Paragraph, Section, named, table
+from hlodb.reports.document.blocks import (
+    Block,
+    Paragraph,
+    Section,
+    named,
+    table,
+    without_empty,
+)
 from hlodb.reports.document.brief import brief
 from hlodb.reports.document.cards import finding_card
 from hlodb.reports.judge.findings import CauseGroup, Finding, findings_of
@@ -75,16 +82,19 @@ _OF_NEEDS = {
 
 
 def outline_with_words(report: Report, top: int) -> list[Section]:
-    """Return all sections, with the words that are used in place of all definitions."""
-    sections = outline(report, top)
+    """Return all sections for readers without the warehouse.
+
+    They have the words that are used in place of all definitions.
+    """
+    sections = outline(report, top, has_warehouse=False)
     words = Section("Words", _words(report, top))
     return [*sections[:-1], *([words] if words.blocks else [])]
 
 
-def outline(report: Report, top: int) -> list[Section]:
+def outline(report: Report, top: int, *, has_warehouse: bool = True) -> list[Section]:
     """Return all sections that have something to say; `top` rows per table."""
     sections = [
-        Section(SAID_FIRST, brief(report)),
+        Section(SAID_FIRST, brief(report, has_warehouse=has_warehouse)),
         Section("What was compared", _compared(report)),
         Section("Gates", _gates(report, top)),
         Section("Causes of regressions", _causes(report, "worse", top)),
@@ -194,7 +204,9 @@ def _gates(report: Report, top: int) -> list[Block]:
     if rows:
         about = [g.finding_id for g in shown]
         blocks.append(
-            table(header, rows, max(top, 20), numeric=(4, 5, 6), findings=about)
+            without_empty(
+                table(header, rows, max(top, 20), numeric=(4, 5, 6), findings=about)
+            )
         )
     if passed:
         blocks.append(Paragraph(f"Passed: {', '.join(passed)}."))

@@ -175,6 +175,8 @@ def _absent(f: Finding) -> Gate:
 
 
 def _budgets(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
+    """Return a row per program and memory space: of several budgets the lowest."""
+    lowest: dict[tuple[object, ...], Gate] = {}
     for budget in settings.budgets:
         for p in facts.programs:
             names = (p.program, *facts.former.get(p.program, ()))
@@ -183,8 +185,9 @@ def _budgets(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
                 continue
             reason = f"budget of {name}, its former name"
             limit = _limit(budget, p, facts)
-            if limit is not None:
-                yield _row(
+            known = lowest.get(place(p))
+            if limit is not None and (known is None or limit < known.limit):
+                lowest[place(p)] = _row(
                     "budget",
                     "bytes",
                     limit,
@@ -193,6 +196,7 @@ def _budgets(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
                     owner=budget.owner or settings.owner_of(names),
                     reason=reason if name != p.program else "",
                 )
+    return lowest.values()
 
 
 def _limit(budget: Budget, p: ProgramRow, facts: GateFacts) -> int | None:

@@ -109,7 +109,10 @@ def _finding(
         history=[f"{p.run} {p.bytes} {p.mark}".rstrip() for p in line.points]
         if line
         else [],
-        commands=[*_commands(v, run), *_search(searched, is_released)],
+        commands=[
+            *_commands(v, run),
+            *([] if _is_of_inputs(details) else _search(searched, is_released)),
+        ],
     )
     return finding
 
@@ -235,7 +238,14 @@ def _search(since: Since, is_released: bool) -> list[str]:
     ends = (before.commit_sha if before else None, first.commit_sha)
     if None in ends or ends[0] == ends[1]:
         return []
-    return [f"git rev-list --bisect {shlex.quote(f'{ends[0]}..{ends[1]}')}"]
+    # Without the later commit itself: of neighbours it prints none.
+    return [shlex.join(["git", "rev-list", "--bisect", f"{ends[1]}^@", f"^{ends[0]}"])]
+
+
+def _is_of_inputs(details: Details | None) -> bool:
+    """Return whether other inputs explain a difference, so that no commit does."""
+    claims = details.claims if details is not None else []
+    return bool(claims) and all(claim.kind == "inputs" for claim in claims)
 
 
 def _is_of_release(since: Since) -> bool:

@@ -123,7 +123,12 @@ def read_report_facts(
         waste=[
             each
             for each in read_waste(
-                connection, programs, candidate, catalogue, settings.top
+                connection,
+                programs,
+                candidate,
+                catalogue,
+                settings.top,
+                settings.floor_bytes,
             )
             if request.program in (None, each.program)
         ]

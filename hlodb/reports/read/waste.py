@@ -48,10 +48,12 @@ def read_waste(
     candidate: Run,
     catalogue: Catalogue,
     top: int,
+    floor: int,
 ) -> list[Waste]:
     """Return the most wasteful places of the candidate, by what they would free.
 
-    Equal waste of several ranks is one place.
+    Those that would free less than `floor` bytes are left out. Equal waste of several
+    ranks is one place.
     """
 
     def answer(query: str, **more: int) -> Sequence[Row]:
@@ -67,7 +69,7 @@ def read_waste(
         *_replicated(giants),
         *_idle(answer("idle_spaces_at_peak"), spaces),
     ]
-    found = [w for w in dict.fromkeys(found) if w.leverage_bytes > 0]
+    found = [w for w in dict.fromkeys(found) if w.leverage_bytes >= max(1, floor)]
     found.sort(key=lambda w: (-w.leverage_bytes, w.kind, w.program, w.note))
     return found[:top]
 

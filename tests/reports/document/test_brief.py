@@ -23,7 +23,16 @@ from hlodb.reports.judge.report import Report
 from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render.forms import renderer
 from hlodb.schema.warehouse import connect
-from tests.reports.situations import EVAL, EXTRA, GROWN, MIB, STEP, WORK, night
+from tests.reports.situations import (
+    EVAL,
+    EXTRA,
+    GROWN,
+    MIB,
+    STEP,
+    WORK,
+    night,
+)
+from tests.reports.situations import report_on as report_on_situation
 from tests.reports.worlds import Program, make
 
 JAX = "/venv/lib/python3.11/site-packages/jax/_src"
@@ -59,7 +68,7 @@ SITUATIONS = {
     "improvement_only": [
         "jit_eval CPU memory -2.00 MiB (-40.0 %): 1 buffer of exp is gone (-2.00 MiB).",
         "Next: keep the gain, with budgets just above the present size.",
-        "$ hlodb report --propose-budgets",
+        "$ hlodb report --run night-2 --propose-budgets >> hlodb.toml",
     ],
     "still_there": [
         'Still open: jit_step CPU memory +2.00 MiB since run "night-2", finding'
@@ -86,7 +95,7 @@ SITUATIONS = {
     ],
     "no_baseline": [
         "Next: ingest another run and report again. Budgets set limits already:",
-        "$ hlodb report --run night-1 --propose-budgets",
+        "$ hlodb report --run night-1 --propose-budgets >> hlodb.toml",
     ],
     "budget_failed": [
         "Why: jit_step CPU memory is 3.00 MiB over the budget of 1.00 MiB.",
@@ -230,7 +239,7 @@ def test_owner_and_commits_of_a_regression(tmp_path: Path) -> None:
         "$ hlodb diff night-1:jit_step night-3:jit_step",
         "$ hlodb query peak_contents -p run=night-3 -p program=jit_step",
         "Build and dump the commit that this prints:",
-        "$ git rev-list --bisect aaa..ccc",
+        "$ git rev-list --bisect 'ccc^@' '^aaa'",
         "If this is wanted:",
         f"$ hlodb triage {finding.id} accept --reason '…'",
     ]
@@ -278,3 +287,22 @@ def test_codeowners_lies_beside_the_settings(tmp_path: Path) -> None:
     (tmp_path / "CODEOWNERS").unlink()
     with pytest.raises(UsageError, match=r"cannot read .*CODEOWNERS"):
         read_settings(file)
+
+
+def test_comments_and_summaries_accept_by_waivers(tmp_path: Path) -> None:
+    """Their readers have no warehouse to record a decision in."""
+    report = report_on_situation("one_regression", tmp_path)
+    [f] = report.findings
+    waiver = f"""# in hlodb.toml
+[[waiver]]
+program = "{f.program}"
+space = "{f.space}"
+owner = "…"
+reason = "…"
+until = …  # the first day on which it no longer holds
+"""
+    for form in ("comment", "summary"):
+        text = renderer(form)(report)
+        assert f"If this is wanted:\n\n```sh\n{waiver}```" in text
+        assert "hlodb triage" not in text
+    assert "hlodb triage" in renderer("markdown")(report)

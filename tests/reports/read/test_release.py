@@ -80,7 +80,7 @@ def test_few_or_set_flags_are_no_release(
     second = replace(night(2, sized(8)), flags=COMMON | flags, commit="c2")
     report = report_on(tmp_path / "hlodb.duckdb", first, second, kind=kind)
     assert "release" not in report.headline
-    assert report.findings[0].commands[-1] == "git rev-list --bisect c1..c2"
+    assert report.findings[0].commands[-1] == "git rev-list --bisect 'c2^@' '^c1'"
 
 
 def test_the_base_is_of_the_same_release_where_a_commit_has_several(

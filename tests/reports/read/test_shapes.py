@@ -129,14 +129,14 @@ def test_a_rise_begins_where_its_shapes_have_it(tmp_path: Path) -> None:
         finding, *_ = build_report(connection, request, Settings()).findings
     assert (finding.first_run, finding.commands[-1]) == (
         "night-4",
-        "git rev-list --bisect c1..c6",
+        "git rev-list --bisect 'c6^@' '^c1'",
     )
 
 
 @pytest.mark.parametrize(
     ("compilers", "command"),
     [
-        ("aa", "git rev-list --bisect c1..c2"),
+        ("aa", "git rev-list --bisect 'c2^@' '^c1'"),
         ("ab", "hlodb query environment_diff -p base=night-1 -p candidate=night-2"),
     ],
 )

@@ -42,10 +42,10 @@ def searched(report: Report) -> list[tuple[str | None, str]]:
 @pytest.mark.parametrize(
     ("base", "candidate", "first_run", "commits"),
     [
-        ("night-1", "night-4", "night-3", "c1..c4"),
+        ("night-1", "night-4", "night-3", "'c4^@' '^c1'"),
         # Runs of other series are not between the two that were named.
-        ("night-1", "night-6", "night-6", "c1..c6"),
-        ("night-5", "night-1", "night-1", "c5..c1"),
+        ("night-1", "night-6", "night-6", "'c6^@' '^c1'"),
+        ("night-5", "night-1", "night-1", "'c1^@' '^c5'"),
     ],
 )
 def test_a_diff_searches_between_the_runs_it_names(
@@ -60,16 +60,16 @@ def test_a_diff_searches_between_the_runs_it_names(
 def test_a_report_searches_since_the_base_it_was_given(tmp_path: Path) -> None:
     path = tmp_path / "hlodb.duckdb"
     named = report_on(path, *NIGHTS, baseline="night-1")
-    assert searched(named) == [("night-3", "git rev-list --bisect c1..c4")]
+    assert searched(named) == [("night-3", "git rev-list --bisect 'c4^@' '^c1'")]
     path.unlink()
     chosen = report_on(path, *NIGHTS[:3])
-    assert searched(chosen) == [("night-3", "git rev-list --bisect c2..c3")]
+    assert searched(chosen) == [("night-3", "git rev-list --bisect 'c3^@' '^c2'")]
 
 
 def test_the_first_run_of_a_series_has_no_history(tmp_path: Path) -> None:
     """It is compared with a run of another, whose rises are not its own."""
     report = report_on(tmp_path / "hlodb.duckdb", *NIGHTS, *TRIES)
-    assert searched(report) == [("night-6", "git rev-list --bisect c5..c6")]
+    assert searched(report) == [("night-6", "git rev-list --bisect 'c6^@' '^c5'")]
     assert [f.scope for f in report.findings] == ["candidate"]
     assert report.comparison.series_runs == ["night-6"]
     text = " ".join(render(report).split())
@@ -83,4 +83,4 @@ def test_the_brief_says_what_to_do_with_the_commit(tmp_path: Path) -> None:
     report = report_on(tmp_path / "hlodb.duckdb", *NIGHTS[:3])
     texts = [text for block in brief(report) for text in block]
     at = texts.index("Build and dump the commit that this prints:")
-    assert texts[at + 1] == ("git rev-list --bisect c2..c3",)
+    assert texts[at + 1] == ("git rev-list --bisect 'c3^@' '^c2'",)
