@@ -81,12 +81,11 @@ _OF_NEEDS = {
 """What the table of programs calls them, where there is no base."""
 
 
-def outline_with_words(report: Report, top: int) -> list[Section]:
-    """Return all sections for readers without the warehouse.
-
-    They have the words that are used in place of all definitions.
-    """
-    sections = outline(report, top, has_warehouse=False)
+def outline_with_words(
+    report: Report, top: int, *, has_warehouse: bool
+) -> list[Section]:
+    """Return all sections, with the words that are used in place of all definitions."""
+    sections = outline(report, top, has_warehouse=has_warehouse)
     words = Section("Words", _words(report, top))
     return [*sections[:-1], *([words] if words.blocks else [])]
 

@@ -41,7 +41,7 @@ class Claim:
     evidence_parameters: str
 
 
-_BATCH = 100
+_BATCH = 400
 """How many pairs are compared at once: bounds memory, not results."""
 
 

@@ -99,7 +99,7 @@ class Contents:
     other_candidate_bytes: int
 
 
-BATCH = 200
+BATCH = 400
 """How many pairs are read at once: bounds memory, not results."""
 
 

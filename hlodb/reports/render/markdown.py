@@ -42,7 +42,7 @@ def render_summary(report: Report) -> str:
     """Return a step summary of at most 1,024 KiB."""
     from hlodb.reports.document.report import outline_with_words
 
-    sections = outline_with_words(report, 100)
+    sections = outline_with_words(report, 100, has_warehouse=False)
     return _fitted(_head(report), map(_section, sections), report, SUMMARY_BYTES)
 
 
@@ -56,7 +56,7 @@ def render_comment(report: Report) -> str:
     head = f"{comment_marker(report)}\n{_head(report)}"
     sections = (
         _section(section) if section.title == SAID_FIRST else _folded(section)
-        for section in outline_with_words(report, TOP)
+        for section in outline_with_words(report, TOP, has_warehouse=False)
     )
     return _fitted(head, sections, report, COMMENT_BYTES)
 

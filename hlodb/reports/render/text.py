@@ -83,7 +83,8 @@ def render(report: Report) -> str:
     # Loaded when needed: an explanation is written without it.
     from hlodb.reports.document.report import outline_with_words
 
-    return document(report.headline, outline_with_words(report, TOP))
+    sections = outline_with_words(report, TOP, has_warehouse=True)
+    return document(report.headline, sections)
 
 
 def document(headline: str, sections: Iterable[Section]) -> str:

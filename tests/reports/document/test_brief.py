@@ -305,4 +305,7 @@ until = …  # the first day on which it no longer holds
         text = renderer(form)(report)
         assert f"If this is wanted:\n\n```sh\n{waiver}```" in text
         assert "hlodb triage" not in text
-    assert "hlodb triage" in renderer("markdown")(report)
+    for form in ("text", "markdown"):
+        text = renderer(form)(report)
+        assert f"hlodb triage {f.id} accept" in text
+        assert "[[waiver]]" not in text

@@ -6,8 +6,9 @@
 --   the first step with the most live temporary bytes of their memory space.
 --   Bytes that values share in place belong to the newest (greatest
 --   start_step, then value_id). The other rows are values like a counted one
---   of either side, with equal op_path (or else opcode) and dimensions. With arenas: the values of these allocations; the `most`
---   values with the greatest bytes times steps are counted.
+--   of either side, with equal op_path (or else opcode) and dimensions. With
+--   arenas: the values of these allocations; the `most` values with the
+--   greatest bytes times steps are counted.
 -- grain: pair of modules, side, buffer
 -- steps: asked_sides, asked_contents, described_values, main_values,
 --   owned_at_peak

@@ -15,11 +15,11 @@
 --   gone, new or of other trip counts, and operations that are no longer or
 --   newly recomputed (of checkpoints). What starts below such a loop or
 --   checkpoint belongs to its edit. Where a loop stacks another array, or no
---   longer does (stack), what only reads it belongs to that. Where all calls of the user are at the
---   same lines and columns on both sides, and outputs are the same, operations
---   that are added, removed or replaced are those of another release of a
---   library, and no edit. A candidate that was checked out in another folder
---   than the base has the base's files.
+--   longer does (stack), what only reads it belongs to that. Where all calls
+--   of the user are at the same lines and columns on both sides, and outputs
+--   are the same, operations that are added, removed or replaced are those of
+--   another release of a library, and no edit. A candidate that was checked
+--   out in another folder than the base has the base's files.
 -- grain: pair of snapshots, edit
 -- steps: programs, program_instructions, forms, operand_edges, program_calls,
 --   call_paths, arguments, argument_agreement, dumped_frames, checkouts,

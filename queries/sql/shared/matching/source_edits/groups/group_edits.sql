@@ -40,8 +40,8 @@ sums AS (
 ),
 group_changes AS (
   SELECT
-    s.*, o.base_operations, o.candidate_operations, p.base_paths, p.candidate_paths,
-    t.operation_count AS retyped_count,
+    s.*, o.base_operations, o.candidate_operations, p.base_paths,
+    p.candidate_paths, t.operation_count AS retyped_count,
     CASE
       WHEN t.base_type IS NOT NULL THEN 'retyped'
       WHEN k.is_resharded AND k.is_even THEN 'resharded'

@@ -4,8 +4,9 @@
 WITH moves AS (
   SELECT
     *,
-    regexp_matches(op_name, '(^|/)while/body/(jit\()?dynamic_update_[a-z_]+\)?$')
-      AS is_written,
+    regexp_matches(
+      op_name, '(^|/)while/body/(jit\()?dynamic_update_[a-z_]+\)?$'
+    ) AS is_written,
     regexp_full_match(
       operation,
       'dynamic_(update_)?(slice|index_in_dim)|broadcast_in_dim|slice|squeeze'
