@@ -17,11 +17,13 @@ CPU, TPU = "jaxlib-0.10.2", "v5e-jax-0.10.2"
 Place = tuple[str, str | None, int, int, str]
 """Program, space, bytes held, bytes they would fall by, note."""
 
+ALL = Settings(top=1000, floor_bytes=0)
+
 
 def places(path: Path, run: str, kind: str) -> list[Place]:
     with connect(path) as connection:
         request = Request(run, run, kind="diff")
-        found = build_report(connection, request, Settings(top=1000)).waste
+        found = build_report(connection, request, ALL).waste
     return [
         (w.program, w.space, w.waste_bytes, w.leverage_bytes, w.note)
         for w in found
@@ -107,7 +109,7 @@ def test_places_are_those_of_the_candidate(demo_warehouse: Path) -> None:
     """The base may call its main memory otherwise."""
     with connect(demo_warehouse) as connection:
         request = Request(TPU, CPU, kind="diff")
-        found = build_report(connection, request, Settings(top=1000)).waste
+        found = build_report(connection, request, ALL).waste
     assert {w.space for w in found if w.color == 0} == {"HBM"}
     (idle,) = [w for w in found if (w.kind, w.program) == ("idle", "jit_gpt_fsdp")][:1]
     assert (idle.space, idle.waste_bytes, idle.leverage_bytes, idle.note) == (
