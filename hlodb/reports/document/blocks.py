@@ -33,9 +33,10 @@ class Table(NamedTuple):
 
 
 class Commands(NamedTuple):
-    """Lines to copy into a shell."""
+    """Lines to copy: into a shell, or into a file of the language."""
 
     lines: tuple[str, ...]
+    language: str = "sh"
 
 
 def command_blocks(lines: Sequence[str]) -> list[Paragraph | Commands]:
@@ -66,7 +67,7 @@ def named(block: Block, db: str | None) -> Block:
         case Paragraph(text):
             return Paragraph(text_with_db(text, db))
         case Commands(lines):
-            return Commands(tuple(with_db(line, db) for line in lines))
+            return block._replace(lines=tuple(with_db(line, db) for line in lines))
     return block
 
 

@@ -66,8 +66,6 @@ _LOST = "donation_lost"
 
 _NO_PASS = ("framework", "environment")
 
-_TRIAGE = "hlodb triage"
-
 
 def brief(report: Report, *, has_warehouse: bool = True) -> list[Block]:
     """Return the worst finding in short; nothing where all is well.
@@ -76,35 +74,31 @@ def brief(report: Report, *, has_warehouse: bool = True) -> list[Block]:
     accepted by a waiver in hlodb.toml.
     """
     unused = [note for note in report.notes if note.startswith(BUDGET)]
-    blocks = [*_worst(report), *_standing(report), *map(Paragraph, unused)]
-    if not has_warehouse:
-        blocks = [each for block in blocks for each in _with_waivers(block, report)]
+    blocks = [
+        *_worst(report, has_warehouse),
+        *_standing(report, has_warehouse),
+        *map(Paragraph, unused),
+    ]
     return [named(block, report.db) for block in blocks]
 
 
-def _with_waivers(block: Block, report: Report) -> list[Block]:
-    """Return a block with waivers instead of commands that record decisions."""
-    if not isinstance(block, Commands) or not block.lines[0].startswith(_TRIAGE):
-        return [block]
-    words = block.lines[0].split()
-    return [
-        Commands(
-            (
-                "# in hlodb.toml",
-                "[[waiver]]",
-                f"program = {json_text(exact_glob(f.program))}",
-                f"space = {json_text(f.space)}",
-                'owner = "…"',
-                'reason = "…"',
-                "until = …  # the first day on which it no longer holds",
-            )
-        )
-        for f in report.findings
-        if f.id in words
-    ]
+def _accepting(f: Finding, has_warehouse: bool) -> Commands:
+    """Return what accepts a finding: a command, or lines of hlodb.toml."""
+    if has_warehouse:
+        return Commands((f"hlodb triage {f.id} accept --reason '…'",))
+    lines = (
+        "# in hlodb.toml",
+        "[[waiver]]",
+        f"program = {json_text(exact_glob(f.program))}",
+        f"space = {json_text(f.space)}",
+        'owner = "…"',
+        'reason = "…"',
+        "until = …  # the first day on which it no longer holds",
+    )
+    return Commands(lines, "toml")
 
 
-def _worst(report: Report) -> list[Block]:
+def _worst(report: Report, has_warehouse: bool) -> list[Block]:
     if report.verdict == "unknown":
         return _unsound(report)
     if report.verdict == "nothing":
@@ -112,13 +106,14 @@ def _worst(report: Report) -> list[Block]:
     failed = [g for g in report.gates if g.status == "fail"]
     worst = worst_finding(report.findings, failed)
     if worst is not None:
-        return [*_finding(report, worst), *_others(report, worst)]
+        blocks = _finding(report, worst, has_warehouse)
+        return [*blocks, *_others(report, worst)]
     if failed:
         return _gate(report, failed[0])
     if report.comparison.base is None:
         return _nothing(report)
     if changed := warned_finding(report):
-        return _finding(report, changed)
+        return _finding(report, changed, has_warehouse)
     if grown := unjudged_growth(report):
         return _unjudged(grown)
     return _ratchet(report)
@@ -209,7 +204,7 @@ def _unsound(report: Report) -> list[Block]:
     return [Paragraph(text), Commands((f"hlodb query {query} -p {run}",))]
 
 
-def _finding(report: Report, f: Finding) -> list[Block]:
+def _finding(report: Report, f: Finding, has_warehouse: bool) -> list[Block]:
     edits = explaining(f.claims)
     failed = {
         g.gate for g in report.gates if (g.finding_id, g.status) == (f.id, "fail")
@@ -242,8 +237,7 @@ def _finding(report: Report, f: Finding) -> list[Block]:
         commands.append(f"hlodb modules --run {shlex.quote(f.candidate_run)}")
     blocks += command_blocks(commands)
     if report.kind == "report" and f.change in (*OPEN, "same"):
-        blocks.append(Paragraph("If this is wanted:"))
-        blocks.append(Commands((f"{_TRIAGE} {f.id} accept --reason '…'",)))
+        blocks += [Paragraph("If this is wanted:"), _accepting(f, has_warehouse)]
     return blocks
 
 
@@ -322,7 +316,7 @@ def _gate(report: Report, gate: Gate) -> list[Block]:
     return [*map(Paragraph, lines), Commands((command,))]
 
 
-def _standing(report: Report) -> list[Block]:
+def _standing(report: Report, has_warehouse: bool) -> list[Block]:
     """Name earlier rises and losses that are still open and not triaged."""
     standing = undecided(report.findings)
     if not standing:
@@ -339,7 +333,8 @@ def _standing(report: Report) -> list[Block]:
         missing = list(gone.values())
         who = called(missing[0], shared)
         texts.append(f"Still missing: {who} {_since(missing)}")
-    return [*map(Paragraph, texts), Commands((_TRIAGE,))]
+    triage = [Commands(("hlodb triage",))] if has_warehouse else []
+    return [*map(Paragraph, texts), *triage]
 
 
 def _left(rise: Finding) -> str:

@@ -118,8 +118,8 @@ def _block(block: Block) -> Iterator[str]:
     match block:
         case Paragraph(text):
             yield markdown(text)
-        case Commands(lines):
-            yield from _fenced(lines)
+        case Commands(lines, language):
+            yield from _fenced(lines, language)
         case Card(title, blocks, _):
             yield f"<details><summary>{_html(title)}</summary>"
             yield ""
@@ -135,13 +135,13 @@ def _html(text: str) -> str:
     return html(text).replace("@", "&#64;")
 
 
-def _fenced(lines: Sequence[str]) -> Iterator[str]:
+def _fenced(lines: Sequence[str], language: str) -> Iterator[str]:
     """Fence with more backticks than the text holds in a row."""
     text = [visible(line) for line in lines]
     fence = "```"
     while any(fence in line for line in text):
         fence += "`"
-    yield f"{fence}sh"
+    yield f"{fence}{language}"
     yield from text
     yield fence
 

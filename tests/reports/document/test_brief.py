@@ -303,7 +303,7 @@ until = …  # the first day on which it no longer holds
 """
     for form in ("comment", "summary"):
         text = renderer(form)(report)
-        assert f"If this is wanted:\n\n```sh\n{waiver}```" in text
+        assert f"If this is wanted:\n\n```toml\n{waiver}```" in text
         assert "hlodb triage" not in text
     for form in ("text", "markdown"):
         text = renderer(form)(report)

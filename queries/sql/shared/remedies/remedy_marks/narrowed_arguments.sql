@@ -1,11 +1,16 @@
 -- step: Arguments of 32 bits that are kept as they are and only read to make
---   16 bits of them. Not where the compiler widens these: it would keep them
---   in both.
+--   16 bits of them. Not where a compiler for CPUs widens these: it would keep
+--   them in both.
 -- grain: argument
 WITH RECURSIVE wide AS MATERIALIZED (
   SELECT a.module_id, a.value_id, a.value_id AS copy_id
   FROM arguments AS a
-  ANTI JOIN widened_arrays AS w USING (module_id)
+  ANTI JOIN (
+    SELECT w.module_id
+    FROM widened_arrays AS w
+    JOIN program_traits AS t USING (module_id)
+    WHERE t.platform = 'cpu'
+  ) AS w USING (module_id)
   WHERE a.element_type = 'f32'
     AND a.dimensions LIKE '%,%'
     AND NOT a.is_replaced
