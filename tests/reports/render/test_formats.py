@@ -334,4 +334,4 @@ def cells(row: str) -> list[Any]:
 
 
 def outside_fences(text: str) -> str:
-    return re.sub(r"^(`{3,})sh\n.*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE)
+    return re.sub(r"^(`{3,})[a-z]+\n.*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE)
