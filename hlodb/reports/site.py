@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from hlodb.errors import UsageError
 from hlodb.reports.build import build_report, report_on
@@ -150,12 +151,19 @@ def make_site(
         *(p.page for lined in known.lines for p in lined.programs.values()),
     ]
     site.begin(pages)
-    with _beside(
-        connection, lambda other: _read_programs(other, known, old_programs)
-    ) as programs_read:
+    with _beside(connection) as beside:
+        explained = [
+            beside(partial(_read_programs, run=run, held=held, settings=settings))
+            for run, held in _held_by(known, old_programs).items()
+        ]
         details = _write_runs(connection, site, known, old_runs)
-        judged = [_judged(connection, lined, known, details) for lined in known.lines]
-        _write_programs(site, known, old_programs, programs_read.result())
+        reports = [
+            beside(partial(_judged, lined=lined, known=known, details=details))
+            for lined in known.lines
+        ]
+        for read in explained:
+            _write_programs(site, known, old_programs, read.result())
+        judged = [report.result() for report in reports]
     _write_findings(site, known)
     _write_index(site, known, judged, title)
     site.finish(pages, {"runs": [run.name for run in known.runs]})
@@ -171,26 +179,37 @@ _WHERE = (
 )
 
 
+class _Beside(Protocol):
+    """Start to read by another thread, which has a connection of its own."""
+
+    def __call__(self, read: Callable[[Connection], _Read]) -> Future[_Read]: ...
+
+
 @contextmanager
-def _beside(
-    connection: Connection, read: Callable[[Connection], _Read]
-) -> Iterator[Future[_Read]]:
-    """Read by a second thread: half of the time goes into planning, on one core."""
-    other = connection.cursor()
-    if connection.execute(_WHERE).fetchall() != other.execute(_WHERE).fetchall():
-        # Of a file whose own objects are left aside, another would read these.
-        other.close()
-        done: Future[_Read] = Future()
-        done.set_result(read(connection))
-        yield done
-        return
-    with ThreadPoolExecutor(1) as pool, closing(other):
-        reading = pool.submit(read, other)
-        try:
-            yield reading
-        except BaseException:
-            other.interrupt()  # The pool waits for what still runs.
-            raise
+def _beside(connection: Connection) -> Iterator[_Beside]:
+    """Read by two more threads: most of the time goes into planning, on one core."""
+    where = connection.execute(_WHERE).fetchall()
+    others = []
+    with ExitStack() as stack:
+
+        def beside(read: Callable[[Connection], _Read]) -> Future[_Read]:
+            other = stack.enter_context(closing(connection.cursor()))
+            if other.execute(_WHERE).fetchall() == where:
+                others.append(other)
+                return pool.submit(read, other)
+            # Of a file whose own objects are left aside, another would read these.
+            done: Future[_Read] = Future()
+            done.set_result(read(connection))
+            return done
+
+        with ThreadPoolExecutor(2) as pool:
+            try:
+                yield beside
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for other in others:
+                    other.interrupt()  # The pool waits for what still runs.
+                raise
 
 
 def _read_known(connection: Connection, settings: Settings) -> _Known:
@@ -370,34 +389,33 @@ def _old_programs(site: SiteFolder, known: _Known) -> Iterator[tuple[str, str]]:
                 yield program.page, key
 
 
-def _read_programs(
-    connection: Connection, known: _Known, pages: Container[str]
-) -> list[_Explained]:
-    """Return what `hlodb explain` reads of the programs on `pages`."""
-    wanted = [
-        (lined, program)
-        for lined in known.lines
-        for program in lined.programs.values()
-        if program.page in pages
-    ]
-    if not wanted:
-        return []
+def _held_by(
+    known: _Known, pages: Container[str]
+) -> Mapping[Run, list[tuple[_Lined, _Program]]]:
+    """Return the programs on `pages` by the run that each page explains."""
     by_run: dict[Run, list[tuple[_Lined, _Program]]] = defaultdict(list)
-    for lined, program in wanted:
-        by_run[program.run].append((lined, program))
-    found = []
-    for run, held in by_run.items():
-        with asked_of(connection, run) as answered:
-            overview = _read_overview(connection, run, known.settings, answered)
-            overviews = [_of_program(overview, program.name) for _, program in held]
-            drawings = read_drawings_of(
-                connection, overviews, _SHOWN.programs, answered
-            )
-        found += [
-            _Explained(*where, each, drawn)
-            for where, each, drawn in zip(held, overviews, drawings, strict=True)
-        ]
-    return found
+    for lined in known.lines:
+        for program in lined.programs.values():
+            if program.page in pages:
+                by_run[program.run].append((lined, program))
+    return by_run
+
+
+def _read_programs(
+    connection: Connection,
+    run: Run,
+    held: Sequence[tuple[_Lined, _Program]],
+    settings: Settings,
+) -> list[_Explained]:
+    """Return what `hlodb explain` reads of programs of a run."""
+    with asked_of(connection, run) as answered:
+        overview = _read_overview(connection, run, settings, answered)
+        overviews = [_of_program(overview, program.name) for _, program in held]
+        drawings = read_drawings_of(connection, overviews, _SHOWN.programs, answered)
+    return [
+        _Explained(*where, each, drawn)
+        for where, each, drawn in zip(held, overviews, drawings, strict=True)
+    ]
 
 
 def _read_overview(
