@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from hlodb.reports.read.drawn.arenas import ArenaMap, Wanted, read_maps
@@ -84,11 +84,18 @@ def _maps(
     answered: Answered | None,
 ) -> dict[_Title, ArenaMap]:
     titles: dict[str, _Title] = {}
+    names: dict[_Title, str] = {}
     wanted: list[Wanted] = []
-    for number, (title, (module, color)) in enumerate(spaces.items(), 1):
+    for title, (module, color) in spaces.items():
         run = runs[module.run_id]
-        name = f"{run.run_id}-{number}"
-        titles[name] = title
-        wanted.append(Wanted(name, color, None, module, (None, run.name), True))
+        asked = f"{len(wanted)}"
+        titles[asked] = title
+        wanted.append(Wanted(asked, color, None, module, (None, run.name), True))
+        # On a page is one overview of a run: which others are read is the same to it.
+        place = sum(number == title[0] for number, _ in titles.values())
+        names[title] = f"{run.run_id}-{place}"
     found = read_maps(connection, wanted, answered)
-    return {titles[each.finding_id]: each for each in found}
+    return {
+        (title := titles[each.finding_id]): replace(each, finding_id=names[title])
+        for each in found
+    }
