@@ -219,8 +219,8 @@ def test_the_first_night_says_what_programs_need(
     (programs,) = [s for s in sections if s.startswith("Programs\n")]
     assert [re.split(r"  +", line.strip()) for line in programs.splitlines()[2:]] == [
         ["program", "space", "reserved", "live peak", "fragmentation", "padding"],
-        ["jit_eval", "host", "5.00 MiB", "5.00 MiB", "0 B", "0 B"],
-        ["jit_step", "host", "4.00 MiB", "4.00 MiB", "0 B", "0 B"],
+        ["jit_eval", "CPU memory", "5.00 MiB", "5.00 MiB", "0 B", "0 B"],
+        ["jit_step", "CPU memory", "4.00 MiB", "4.00 MiB", "0 B", "0 B"],
     ]
 
 
