@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 import click
@@ -67,6 +67,9 @@ _SHOWN = {
 
 _LIMITS = asdict(DEFAULT_LIMITS)
 _AMOUNT = re.compile(r"([0-9]{1,18})([KMGT]?)", re.IGNORECASE)
+_PAUSE_SECONDS = 1
+"""How long --watch leaves a locked warehouse alone."""
+
 _FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -264,10 +267,18 @@ def _watch(folder: Path, seconds: float, asked: _Asked) -> None:
 
     narrate(f"watching {folder}; Ctrl-C ends it, what is ingested stays")
     for paths in settled_runs(folder, seconds):
-        try:
-            _ingest(paths, asked)
-        except (UsageError, DataQualityError, WarehouseLocked) as error:
-            narrate(f"{error}; watching goes on")
+        while True:
+            try:
+                _ingest(paths, asked)
+            except WarehouseLocked as error:
+                # The run is staged: without a path, that is what is ingested.
+                narrate(f"{error}; --watch tries that again")
+                paths = []
+                sleep(_PAUSE_SECONDS)
+                continue
+            except (UsageError, DataQualityError) as error:
+                narrate(f"{error}; watching goes on")
+            break
         sys.stdout.flush()
 
 

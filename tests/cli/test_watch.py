@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from queue import Queue
 from threading import Thread
@@ -18,6 +19,7 @@ import pytest
 
 from hlodb.cli import main
 from hlodb.lake.opening import reading
+from hlodb.schema.writer_lock import writer_lock
 from tests.conftest import DATA, REPOSITORY
 
 pytest.importorskip("watchfiles")
@@ -109,6 +111,22 @@ def test_runs_are_ingested_as_they_come_and_again_when_they_change(
         rows = connection.execute("SELECT name FROM runs ORDER BY name").fetchall()
     assert rows == [("early",), ("late",)]
     assert main(["check", "--db", str(db)]) == 0
+
+
+@pytest.mark.slow
+def test_a_run_that_a_lock_keeps_out_is_in_once_it_is_free(
+    watcher: Watcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert watcher.row()["run"] == "early"
+    watcher.end()
+    dumps, db = tmp_path / "dumps", tmp_path / "w.duckdb"
+    monkeypatch.setenv("HLODB_LOCK_TIMEOUT", "1")
+    with closing(Watcher(dumps, db)) as second:
+        with writer_lock(db):
+            shutil.copytree(DATA / "seeds", dumps / "late")
+            assert "is staged" in second.word("--watch tries that again")
+        assert {second.row()["run"] for _ in range(2)} == {"early", "late"}
+        assert second.end() == 130
 
 
 @pytest.mark.slow
