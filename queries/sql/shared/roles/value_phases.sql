@@ -8,8 +8,8 @@
 --   only makes another type or layout of it is read for it. An
 --   array that a while loop fills or changes is one array before, inside and
 --   after the loop: values passed to the loop, and those that its body
---   carries, are last read where the loop's result at that index is, and are
---   made in the phase of the loop if their instruction has none.
+--   carries or ends with, are last read where the loop's result at that index
+--   is, and are made in the phase of the loop if their instruction has none.
 -- grain: module content, value
 -- param run
 -- param program
@@ -94,6 +94,13 @@ readers AS MATERIALIZED (
     AND p.schedule_step IS NOT NULL
   GROUP BY u.module_id, u.value_id
 ),
+elements AS MATERIALIZED (
+  SELECT e.module_id, e.instruction_id, e.source_id, e.source_element
+  FROM array_flow() AS e
+  JOIN store.instructions AS i USING (module_id, instruction_id)
+  JOIN store.instruction_forms AS f USING (form_id)
+  WHERE f.opcode = 'get-tuple-element'
+),
 looped AS MATERIALIZED (
   SELECT
     p.module_id, p.instruction_id, p.phase, c.computation_id AS body_id
@@ -111,6 +118,23 @@ bodies AS MATERIALIZED (
   JOIN store.instruction_forms AS f USING (form_id)
   WHERE f.opcode = 'parameter'
 ),
+-- What the end of a body passes on, an array or an element of a fusion.
+ends AS MATERIALIZED (
+  SELECT
+    w.module_id, w.instruction_id, e.element,
+    coalesce(g.source_id, e.source_id) AS source_id,
+    coalesce(g.source_element, e.source_element) AS source_element
+  FROM looped AS w
+  JOIN computations AS c
+    ON c.module_id = w.module_id
+    AND c.computation_id = w.body_id
+  JOIN array_flow() AS e
+    ON e.module_id = w.module_id
+    AND e.instruction_id = c.root_instruction_id
+  LEFT JOIN elements AS g
+    ON g.module_id = e.module_id
+    AND g.instruction_id = e.source_id
+),
 -- Of each loop: what comes in at an index, and what goes on in the body there.
 entering AS (
   SELECT w.module_id, w.instruction_id, u.shape_index, u.value_id
@@ -123,6 +147,14 @@ entering AS (
     ON t.module_id = b.module_id
     AND t.instruction_id = b.carried_id
   WHERE t.is_phi
+  UNION
+  SELECT e.module_id, e.instruction_id, '{' || e.element || '}', t.value_id
+  FROM ends AS e
+  JOIN tenants AS t
+    ON t.module_id = e.module_id
+    AND t.instruction_id = e.source_id
+    AND t.element = e.source_element
+  WHERE NOT t.is_phi
 ),
 filled AS (
   SELECT
