@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hlodb.reports.read.overview import (
     MAIN_SPACE,
     Overview,
     Row,
+    described_spaces,
     failures,
     memory_spaces,
+    rows_of,
 )
 from hlodb.text import plain_bytes
 
@@ -92,6 +96,20 @@ def parts_left_out(report: Row, space: Row) -> list[tuple[str, int]]:
         if abs(gap - sum(size for _, size in said)) <= unit / 200:
             return said
     return []
+
+
+def is_described_below(
+    overview: Overview, space: Row, most: int, buffers: Sequence[Row]
+) -> bool:
+    """Return whether buffers of a message are among those that the dump describes.
+
+    The dump knows who computed what a loop stores; a message has the loop's own line.
+    `most` programs are described.
+    """
+    if space not in described_spaces(overview, most).values():
+        return False
+    shapes = {row["shape"] for row in rows_of(overview, "peak_contents", space)}
+    return any(row["shape"] in shapes for row in buffers[:1])
 
 
 def compared_figures(report: Row, space: Row) -> str | None:

@@ -8,6 +8,7 @@ from hlodb.reports.document.advice import SMALL_BYTES
 from hlodb.reports.document.blocks import Block, Paragraph, Section, table
 from hlodb.reports.document.log_and_dump import (
     compared_figures,
+    is_described_below,
     is_one_buffer,
     parts_left_out,
     refused,
@@ -96,7 +97,7 @@ def log_sections(overview: Overview, most: int, top: int) -> list[Section]:
         row for row in reports if not row["has_failed"] and row["form"] != UNKNOWN
     ]
     found = [*joined(failures(overview)), *joined(warnings)]
-    sections = [_section(failure, overview, top) for failure in found[:most]]
+    sections = [_section(failure, overview, most, top) for failure in found[:most]]
     if len(found) > most:
         left = counted(len(found) - most, "other failure")
         text = f"Not listed: {left}; `hlodb query oom_summary` lists all."
@@ -116,7 +117,7 @@ def _ranks(rows: Sequence[Row]) -> str:
     return f" (rank{'s' if ranks[1:] else ''} {shown}{more})"
 
 
-def _section(failure: Failure, overview: Overview, top: int) -> Section:
+def _section(failure: Failure, overview: Overview, most: int, top: int) -> Section:
     row = failure.row
     where = f"{row['path']}:{row['line']}{_ranks(failure.reports)}"
     code = f" ({row['error_code']})" if row["error_code"] else ""
@@ -129,7 +130,10 @@ def _section(failure: Failure, overview: Overview, top: int) -> Section:
     if space is not None and (text := compared_figures(row, space)):
         blocks.append(Paragraph(text))
     blocks += [*_parts(row), *_state(row)]
-    if buffers:
+    if space is not None and is_described_below(overview, space, most, buffers):
+        text = "Its largest buffers are listed below, with the lines that the dump has."
+        blocks.append(Paragraph(text))
+    elif buffers:
         blocks.append(_buffers(buffers, top))
         if text := _cut_list(row, buffers):
             blocks.append(Paragraph(text))
