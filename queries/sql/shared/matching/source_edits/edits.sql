@@ -63,12 +63,21 @@ weighed AS (
     e.inner_call IS NOT NULL AND o.pair IS NULL AS is_at_inner_call,
     bool_or(e.change = 'output') OVER (PARTITION BY e.pair)
       AS has_other_outputs,
-    bool_or(e.change IN ('output', 'loop', 'recomputation'))
-      OVER (PARTITION BY e.pair) AS has_other_stacks,
+    bool_or(
+      e.change IN ('loop', 'recomputation')
+      -- One of few bytes is no stack, but may be computed from it.
+      OR (e.change = 'output' AND abs(e.delta_bytes) >= 0.01 * s.stack_bytes)
+    ) OVER (PARTITION BY e.pair) AS has_other_stacks,
     bool_or(e.change = 'stack') OVER (PARTITION BY e.pair) AS has_stacks
   FROM all_edits AS e
   LEFT JOIN edited_lines AS o
     USING (pair, source_file, function_name, candidate_line)
+  LEFT JOIN (
+    SELECT pair, max(abs(delta_bytes)) AS stack_bytes
+    FROM all_edits
+    WHERE change = 'stack'
+    GROUP BY pair
+  ) AS s ON s.pair = e.pair
 ),
 located AS (
   SELECT

@@ -1,5 +1,7 @@
 -- step: Arrays that only one side stacks in a loop, a part for each iteration,
---   in groups that do nothing but write such arrays and read them.
+--   in groups that do nothing in the loop but write such arrays and read them.
+--   What reads them behind the loop is there because of them. What is little
+--   beside another does not count.
 -- grain: pair, file, function
 WITH moves AS (
   SELECT
@@ -22,11 +24,14 @@ written AS (
     SELECT pair, source_file, function_name
     FROM moves
     GROUP BY pair, source_file, function_name
-    HAVING bool_and(is_of_stack)
+    HAVING bool_and(is_of_stack OR NOT contains(op_name, '/while/body/'))
   ) AS g USING (pair, source_file, function_name)
   WHERE m.is_written
   GROUP BY m.pair, m.source_file, m.function_name, m.shape
   HAVING more <> 0
+  QUALIFY max(m.size_bytes) >= 0.01 * max(max(m.size_bytes)) OVER (
+    PARTITION BY m.pair, m.source_file, m.function_name
+  )
 )
 SELECT
   pair, source_file, function_name,

@@ -1,5 +1,7 @@
 -- step: The most frequent change of a floating-point type in a group: of an
---   operation that both sides have, or by a conversion of the candidate.
+--   operation that both sides have with the same dimensions, or by a
+--   conversion of the candidate. Elsewhere they are other arrays, such as the
+--   stacks that a loop begins with.
 -- grain: pair, file, function
 WITH keys AS (
   SELECT
@@ -9,7 +11,9 @@ WITH keys AS (
     least(count_if(NOT is_candidate), count_if(is_candidate))
       AS operation_count
   FROM grouped_operations
-  GROUP BY pair, source_file, function_name, key
+  GROUP BY
+    pair, source_file, function_name, key,
+    regexp_extract(shape, '\[.*')
 ),
 retyped AS (
   SELECT * FROM keys WHERE base_type <> candidate_type
