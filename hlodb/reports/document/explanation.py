@@ -21,6 +21,7 @@ from hlodb.reports.document.log_and_dump import stated_excess
 from hlodb.reports.document.logs import log_headline, log_sections
 from hlodb.reports.document.partial import (
     headline_of,
+    listed_partial,
     missing_files,
     partial_rows,
     partial_sections,
@@ -131,6 +132,8 @@ def outline(overview: Overview, programs: int, top: int) -> list[Section]:
     ]
     if not spaces:
         sections += partial_sections(overview, programs)
+    elif partial := listed_partial(overview):
+        sections.append(Section("Without a buffer assignment", partial))
     if more := _more(overview, list(described.values())):
         sections.append(Section(MORE, more))
     return sections

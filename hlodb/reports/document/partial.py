@@ -5,9 +5,10 @@ One file alone, such as the HLO text, still bounds the peak or says what is rese
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from hlodb.reports.document.blocks import Block, Paragraph, Section, table
+from hlodb.reports.document.blocks import Block, Paragraph, Section, Table, table
 from hlodb.reports.read.overview import Overview, Row
 from hlodb.text import plain_bytes, space_words
 
@@ -55,13 +56,27 @@ def partial_sections(overview: Overview, programs: int) -> list[Section]:
         for row in rows[:programs]
     ]
     if len(rows) > programs:
-        cells = [
-            (row["program"], row["space_name"] or "", headline_of(row))
-            for row in rows[programs:]
-        ]
-        more: list[Block] = [table(("program", "space", "known"), cells, _LISTED)]
-        found.append(Section("Other programs", more))
+        found.append(Section("Other programs", [_known_table(rows[programs:])]))
     return found
+
+
+def listed_partial(overview: Overview) -> list[Block]:
+    """Return what is known of them beside programs that have a known peak."""
+    rows = partial_rows(overview)
+    if not rows:
+        return []
+    text = (
+        "Of these the dump has no figures: their compilation did not end, or files are"
+        " missing."
+    )
+    return [Paragraph(text), _known_table(rows), Paragraph(_advice(rows[0]))]
+
+
+def _known_table(rows: Sequence[Row]) -> Table:
+    cells = [
+        (row["program"], row["space_name"] or "", headline_of(row)) for row in rows
+    ]
+    return table(("program", "space", "known"), cells, _LISTED)
 
 
 def missing_files(overview: Overview, path: str) -> list[Block]:
@@ -103,6 +118,8 @@ def _parts(row: Row) -> str:
         text += f", results {plain_bytes(results)}"
     if row["shared_bytes"]:
         text += f"; {plain_bytes(row['shared_bytes'])} may be shared by both"
+    if (count := row["split_count"]) > 1:
+        return f"{text}, if all is split over the {count:,} partitions"
     return f"{text} (padded as their layouts say)"
 
 
@@ -110,6 +127,8 @@ def _advice(row: Row) -> str:
     name = row["path"].rpartition("/")[2]
     ending = next((e for e in _ENDINGS if name.endswith(e)), "")
     stem = name.removesuffix(ending) if row["module_number"] is not None else ""
+    # Of what is not optimised yet there is no assignment; a prefix may be added.
+    stem = re.sub(r"before_optimizations$", "*after_optimizations", stem)
     missing = [kind for kind in row["missing"].split(", ") if kind]
     if stem:
         files = "; ".join(_FILES[kind].format(stem=stem) for kind in missing)

@@ -82,6 +82,12 @@ _OF_A_SPACE = ("program", "module_number", "rank", "color")
 
 _HAS_PROGRAMS = "SELECT 1 FROM modules WHERE has_assignment LIMIT 1"
 
+# Such as of a compilation that was ended, or has not ended yet.
+_LACKING = (
+    "SELECT 1 FROM modules WHERE run_id = $run_id"
+    " GROUP BY program, module_number, rank HAVING NOT bool_or(has_assignment)"
+)
+
 # Other spaces the compiler fills on purpose: they are described where nearly full.
 _TIGHT = frozenset({"warn", "oom"})
 
@@ -164,7 +170,8 @@ def read_overview(
         connection, asked, points, most_rows(top), catalogue, limits or {}, answered
     )
     measured = [row["live_peak_bytes"] for row in of_programs["peak_by_space"]]
-    if not measured or None in measured:
+    lacks = connection.execute(_LACKING, {"run_id": run.run_id}).fetchall()
+    if not measured or None in measured or lacks:
         partial = run_query(connection, "partial_memory", asked).dicts()
         of_programs["partial_memory"] = partial
     # Only reports of logs are looked up among other runs.

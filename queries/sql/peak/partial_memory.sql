@@ -9,7 +9,9 @@
 --   instruction of the entry computation makes, where its opcode always makes
 --   a new one. least_bytes, which is no more than the peak, is
 --   argument_bytes plus the greater of result_bytes and largest_bytes, less
---   shared_bytes. reserved_bytes is that of the buffer assignment, else the
+--   shared_bytes. Shapes before optimisations are those of all partitions
+--   together: these sizes are divided by split_count then, the least that a
+--   device can hold. reserved_bytes is that of the buffer assignment, else the
 --   total of the memory report, else of its listed allocations. Modules that
 --   only have live ranges have one row without sizes.
 -- grain: module occurrence, memory space
@@ -37,6 +39,8 @@
 --   instruction; NULL where the HLO is not scheduled.
 -- column least_bytes BIGINT bytes lower_is_better: Lower bound of the peak;
 --   NULL without instructions.
+-- column split_count BIGINT count neutral: By how many partitions the sizes
+--   are divided; 1 where shapes are those of one device.
 -- column missing VARCHAR text neutral: Kinds of files that are missing for a
 --   peak.
 -- column path
@@ -79,14 +83,16 @@ SELECT
     WHEN p.reserved_bytes IS NOT NULL THEN 'assignment'
     WHEN coalesce(r.total_bytes, a.listed) IS NOT NULL THEN 'report'
   END AS reserved_from,
-  TRY_CAST(t.arguments AS BIGINT) AS argument_bytes,
-  TRY_CAST(t.results AS BIGINT) AS result_bytes,
-  CASE WHEN t.arguments IS NOT NULL
-    THEN TRY_CAST(coalesce(h.shared, 0) AS BIGINT) END AS shared_bytes,
-  TRY_CAST(t.largest AS BIGINT) AS largest_bytes,
-  TRY_CAST(t.arguments + greatest(
+  TRY_CAST(t.arguments // s.split_count AS BIGINT) AS argument_bytes,
+  TRY_CAST(t.results // s.split_count AS BIGINT) AS result_bytes,
+  CASE WHEN t.arguments IS NOT NULL THEN
+    TRY_CAST(coalesce(h.shared, 0) // s.split_count AS BIGINT)
+  END AS shared_bytes,
+  TRY_CAST(t.largest // s.split_count AS BIGINT) AS largest_bytes,
+  TRY_CAST((t.arguments + greatest(
     0, greatest(t.results, coalesce(t.largest, 0)) - coalesce(h.shared, 0)
-  ) AS BIGINT) AS least_bytes,
+  )) // s.split_count AS BIGINT) AS least_bytes,
+  CAST(s.split_count AS BIGINT) AS split_count,
   array_to_string(list_filter([
     CASE WHEN NOT s.instruction_count > 0 THEN 'HLO text' END,
     CASE WHEN NOT coalesce(s.has_assignment, FALSE)

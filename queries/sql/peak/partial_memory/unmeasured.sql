@@ -4,7 +4,12 @@ WITH final_occurrences AS MATERIALIZED (
   SELECT
     f.run, f.program, f.module_number, f.rank, f.module_id, f.path,
     f.platform, m.entry_computation_id, m.is_scheduled, m.has_assignment,
-    m.instruction_count, m.part
+    m.instruction_count, m.part,
+    CASE
+      WHEN m.stage = 'before_optimizations'
+        THEN greatest(1, coalesce(m.num_partitions, 1))
+      ELSE 1
+    END AS split_count
   FROM final_modules() AS f
   JOIN modules AS m
     ON m.run_id = f.run_id
