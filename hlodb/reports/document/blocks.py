@@ -45,7 +45,11 @@ def command_blocks(lines: Sequence[str]) -> list[Paragraph | Commands]:
     others = tuple(line for line in lines if line not in search)
     blocks: list[Paragraph | Commands] = [Commands(others)] if others else []
     if search:
-        blocks += [Paragraph("Build and dump the commit that this prints:")]
+        blocks += [
+            Paragraph(
+                "Build and dump the commit that this prints, if one lies between:"
+            )
+        ]
         blocks += [Commands(search)]
     return blocks
 

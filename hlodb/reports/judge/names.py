@@ -104,8 +104,12 @@ def tag_words(tag: str) -> str:
 
 
 def state_words(state: str) -> str:
-    """Return a state in words; a program without a candidate is missing."""
-    return "missing" if state == "failed" else state.replace("_", " ")
+    """Return a state in words; a program without a candidate is missing.
+
+    What was added may still be there where memory is back at its level.
+    """
+    words = {"failed": "missing", "fixed": "back at its level"}
+    return words.get(state, state.replace("_", " "))
 
 
 def place(row: Finding | ProgramRow) -> tuple[object, ...]:

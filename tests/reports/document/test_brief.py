@@ -238,7 +238,7 @@ def test_owner_and_commits_of_a_regression(tmp_path: Path) -> None:
         'Since: run "night-2".',
         "$ hlodb diff night-1:jit_step night-3:jit_step",
         "$ hlodb query peak_contents -p run=night-3 -p program=jit_step",
-        "Build and dump the commit that this prints:",
+        "Build and dump the commit that this prints, if one lies between:",
         "$ git rev-list --bisect 'ccc^@' '^aaa'",
         "If this is wanted:",
         f"$ hlodb triage {finding.id} accept --reason '…'",

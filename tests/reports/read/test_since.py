@@ -82,5 +82,5 @@ def test_the_first_run_of_a_series_has_no_history(tmp_path: Path) -> None:
 def test_the_brief_says_what_to_do_with_the_commit(tmp_path: Path) -> None:
     report = report_on(tmp_path / "hlodb.duckdb", *NIGHTS[:3])
     texts = [text for block in brief(report) for text in block]
-    at = texts.index("Build and dump the commit that this prints:")
+    at = texts.index("Build and dump the commit that this prints, if one lies between:")
     assert texts[at + 1] == ("git rev-list --bisect 'c3^@' '^c2'",)
