@@ -36,6 +36,7 @@ from hlodb.reports.judge.sentences import (
 )
 from hlodb.reports.judge.verdict import (
     NOTHING_TO_COMPARE,
+    leading_fall,
     unjudged_growth,
     warned_finding,
     worst_finding,
@@ -63,6 +64,9 @@ _SHOWN_OTHERS = 2
 
 _LOST = "donation_lost"
 """The rule of the claim that arguments are no longer donated."""
+
+_WORTH_TELLING = 0.1
+"""A fall of less than this share of the largest is not told in short."""
 
 _NO_PASS = ("framework", "environment")
 
@@ -105,6 +109,8 @@ def _worst(report: Report, has_warehouse: bool) -> list[Block]:
         return _nothing(report)
     failed = [g for g in report.gates if g.status == "fail"]
     worst = worst_finding(report.findings, failed)
+    if leading_fall(report, worst) is not None:
+        return [*_ratchet(report), *_others(report, None)]
     if worst is not None:
         blocks = _finding(report, worst, has_warehouse)
         return [*blocks, *_others(report, worst)]
@@ -254,12 +260,12 @@ def _lost_donations(f: Finding) -> list[Block]:
     return [Paragraph(text), Paragraph(f"To undo: {advice}")]
 
 
-def _others(report: Report, worst: Finding) -> list[Block]:
+def _others(report: Report, worst: Finding | None) -> list[Block]:
     """Name the other findings that alert, the first few each with its cause."""
     rest = [
         f
         for f in report.findings
-        if f.scope == "candidate" and f.state in ALERTING and f.id != worst.id
+        if f.scope == "candidate" and f.state in ALERTING and f != worst
     ]
     shared = shared_names(report)
     lines = [
@@ -361,14 +367,17 @@ def _ratchet(report: Report) -> list[Block]:
         for f in report.findings
         if f.scope == "candidate" and f.change in ("improved", "fixed", "changed")
     ]
-    largest = max(quiet, key=lambda f: abs(f.delta_bytes or 0), default=None)
+    in_order = sorted(quiet, key=lambda f: -abs(f.delta_bytes or 0))
+    most = abs(in_order[0].delta_bytes or 0) if in_order else 0
     blocks: list[Block] = []
-    if largest is not None and largest.delta_bytes:
-        who = f"{called(largest, shared_names(report))} {memory(largest)}"
-        blocks.append(Paragraph(f"{who} {moved(largest)}: {_why(largest)}."))
+    for f in in_order[:_SHOWN_OTHERS]:
+        if not f.delta_bytes or abs(f.delta_bytes) < _WORTH_TELLING * most:
+            continue
+        who = f"{called(f, shared_names(report))} {memory(f)}"
+        blocks.append(Paragraph(f"{who} {moved(f)}: {_why(f)}."))
         # A fall may hide a rise.
-        is_mixed = any(claim.is_against for claim in largest.claims)
-        if is_mixed and (split := share_words(largest)):
+        is_mixed = any(claim.is_against for claim in f.claims)
+        if is_mixed and (split := share_words(f)):
             blocks.append(Paragraph(f"Split: {split}."))
     # Budgets just above a rise that is still open would allow it.
     is_settled = not undecided(report.findings)

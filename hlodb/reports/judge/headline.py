@@ -20,6 +20,7 @@ from hlodb.reports.judge.verdict import (
     holds_programs,
     is_compared,
     is_of_other_platform,
+    leading_fall,
     nothing_compared,
     unjudged_growth,
     warned_finding,
@@ -40,7 +41,7 @@ MARKS = {"pass": "✅", "warn": "⚠️", "fail": "❌", "unknown": "❓", "noth
 
 _WORDS = {
     "improved": "improved",
-    "fixed": "fixed",
+    "fixed": "back at its level",
     "waived": "waived",
     "accepted": "accepted",
     "invalid": "invalid",
@@ -106,7 +107,9 @@ def _found(report: Judged, counts: Counter[str]) -> str:
     if not is_compared(report):
         parts = [_limits(failed, shared), _why_nothing(report)]
     elif report.kind == "diff":
-        parts = [_differences(counts, worst, shared)]
+        fall = leading_fall(report, worst)
+        parts = [_worst_text(fall, shared)] if fall is not None else []
+        parts.append(_differences(counts, worst, shared))
     else:
         parts = [_regressions(counts, failed, worst, shared)]
     if not failed and (f := warned_finding(report)):

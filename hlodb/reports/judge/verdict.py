@@ -101,6 +101,10 @@ def exit_code_of(report: Judged, verdict: str, fail_on: str, allow_empty: bool) 
     return GATE_FAILED if failed and fail_on != "quality" else 0
 
 
+_TRACE = 100
+"""What is this many times smaller than a fall is a trace of it."""
+
+
 def worst_finding(
     findings: Sequence[Finding], failed: Sequence[Gate]
 ) -> Finding | None:
@@ -110,6 +114,22 @@ def worst_finding(
     return next((f for f in mine if f.id in ids), None) or next(
         (f for f in mine if f.state in ALERTING), None
     )
+
+
+def leading_fall(report: Judged | Report, worst: Finding | None) -> Finding | None:
+    """Return the largest fall of a diff beside which what grew is a trace.
+
+    Gates judge reports: there what grew comes first, however small.
+    """
+    if report.kind != "diff" or worst is None or worst.delta_bytes is None:
+        return None
+    falls = [
+        f
+        for f in report.findings
+        if (f.scope, f.change) == ("candidate", "improved")
+        and abs(f.delta_bytes or 0) > _TRACE * abs(worst.delta_bytes)
+    ]
+    return max(falls, key=lambda f: abs(f.delta_bytes or 0), default=None)
 
 
 def warned_finding(report: Judged | Report) -> Finding | None:
