@@ -22,6 +22,8 @@ WITH carried AS MATERIALIZED (
     AND v.value_id = p.value_id
   WHERE w.opcode = 'while'
     AND v.kind = 'temp'
+    AND v.name <> ''
+    AND NOT contains(v.name, '/while/body/')
     AND v.opcode NOT IN ('while', 'parameter', 'conditional', 'broadcast')
     AND v.dimensions LIKE '%,%,%'
   GROUP BY v.module_id, v.value_id, v.size_bytes, v.dimensions
