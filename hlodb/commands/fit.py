@@ -110,6 +110,15 @@ def _reservations(row: dict[str, Any]) -> Iterator[str]:
     """Yield what to know before relying on a row."""
     if row["caveat"]:
         yield f"{row['program']}: {row['caveat']}"
+    where = f"{row['program']}: {row['axis_name']}"
+    if row["fitting_beyond"]:
+        yield (
+            f"{where} = {row['fitting_beyond']:,} was compiled and fits, though a"
+            " smaller size does not: memory does not only grow with the size here, so"
+            " compile the sizes that you can use"
+        )
+    elif row["largest_size"] == 0:
+        yield f"{where}: no size fits by the laws of the sizes that were compiled"
     if row["is_extrapolated"]:
         yield (
             f"{row['program']}: {row['axis_name']} = {row['largest_size']:,} is more"

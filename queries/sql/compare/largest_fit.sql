@@ -54,6 +54,9 @@
 -- column upper_size BIGINT count higher_is_better: Largest size that may fit,
 --   if the compiler computes values again where memory is short; NULL as
 --   lower_size.
+-- column fitting_beyond BIGINT count neutral: Greatest compiled size that fits
+--   though a smaller one does not: memory does not only grow with the size,
+--   and the sizes before are no bounds; NULL without one.
 -- column is_extrapolated BOOLEAN flag neutral: Whether largest_size is more
 --   than twice the greatest compiled size; NULL without largest_size.
 -- column error_ratio DOUBLE ratio lower_is_better: Largest error of the laws
@@ -93,7 +96,7 @@ laws AS MATERIALIZED (
       CASE WHEN p.constant_bytes IS NULL THEN t.max_residual_bytes
         ELSE p.max_residual_bytes END AS max_residual_bytes
     ),
-    p.axis_name, p.lower_size, p.upper_size, p.error_ratio,
+    p.axis_name, p.lower_size, p.upper_size, p.fitting_beyond, p.error_ratio,
     p.constant_bytes IS NOT NULL AS is_by_buffers, p.growing_part,
     p.growing_bytes
   FROM totals AS t
@@ -132,7 +135,7 @@ SELECT
   t.program, t.platform, t.device, t.compiler_version, t.color, t.space_name,
   t.axis, coalesce(t.axis_name, t.axis) AS axis_name, t.other_axes,
   t.size_count, t.min_size, t.max_size, t.lower_size, t.largest_size,
-  t.upper_size, t.largest_size > 2 * t.max_size AS is_extrapolated,
+  t.upper_size, t.fitting_beyond, t.largest_size > 2 * t.max_size AS is_extrapolated,
   t.error_ratio, t.usable_bytes, t.limit_from, t.nominal_bytes,
   t.constant_bytes, t.linear_bytes, t.quadratic_bytes,
   t.max_residual_bytes, t.size_count > 2 AS is_checked,

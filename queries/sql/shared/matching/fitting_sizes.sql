@@ -47,6 +47,8 @@
 --   even if the laws are a little wrong; NULL if memory does not grow.
 -- column upper_size BIGINT count higher_is_better: Greatest size that may fit;
 --   NULL if memory does not grow.
+-- column fitting_beyond BIGINT count neutral: Greatest compiled size that fits
+--   though a smaller one does not; NULL without one.
 -- column error_ratio DOUBLE ratio lower_is_better: Largest error of the laws
 --   at a compiled size, as a share of what the greatest reserves.
 -- column max_residual_bytes BIGINT bytes lower_is_better: The same error in
@@ -64,7 +66,8 @@
 --   grows from the smallest compiled size.
 SELECT
   m.subject, m.space_color AS color, m.axis, m.other_axes, n.axis_name,
-  m.largest_size, m.lower_size, m.upper_size, e.error_ratio,
+  m.largest_size, m.lower_size, m.upper_size, m.fitting_beyond,
+  e.error_ratio,
   e.max_residual_bytes,
   CAST(round(t.constant_bytes) AS BIGINT) AS constant_bytes,
   round(t.linear_bytes, 3) AS linear_bytes,

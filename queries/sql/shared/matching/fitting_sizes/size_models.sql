@@ -1,6 +1,6 @@
 -- step: Series of sizes with their greatest compiled size and the next one,
 --   the limit, and what compiled sizes say of it: the last that fits before
---   the first that does not.
+--   the first that does not, and the last that fits beyond it.
 -- grain: model
 WITH sizes AS MATERIALIZED (
   SELECT
@@ -57,6 +57,14 @@ SELECT
         AND c.size < coalesce(first_over, c.size + 1)
     ),
     lambda c: c.size
-  )) AS last_fitting
+  )) AS last_fitting,
+  list_max(list_transform(
+    list_filter(
+      compiled,
+      lambda c: c.bytes <= usable_bytes
+        AND c.size > first_over
+    ),
+    lambda c: c.size
+  )) AS fitting_beyond
 FROM grouped
 WHERE lesser_size < base_size

@@ -33,7 +33,9 @@ WITH evaluated AS MATERIALIZED (
     FROM (
       SELECT
         model,
-        unnest(list_distinct([min_size, coalesce(largest_size, base_size)]))
+        unnest(list_distinct([
+          min_size, coalesce(nullif(largest_size, 0), base_size)
+        ]))
           AS size
       FROM bounded_sizes
     ) AS c
@@ -86,7 +88,7 @@ SELECT
 FROM held AS h
 JOIN bounded_sizes AS b
   ON b.model = h.model
-  AND h.size = coalesce(b.largest_size, b.base_size)
+  AND h.size = coalesce(nullif(b.largest_size, 0), b.base_size)
 LEFT JOIN held AS l
   ON l.model = b.model
   AND l.size = b.min_size
