@@ -1,5 +1,6 @@
 -- step: Arrays of two dimensions or more that are larger than their data, and
---   what of the tile the data fill. Where such an array is a whole copy of an
+--   what of the tile the data fill. Where the compiler itself has put another
+--   dimension than the last into the lanes, no edit of shapes is known. Where such an array is a whole copy of an
 --   argument that takes less, subject names both. is_packable: its rows are
 --   looked up, and several of them fill the lanes of the tile.
 -- grain: value
@@ -7,7 +8,7 @@ WITH padded AS MATERIALIZED (
   SELECT
     v.*, l.sides[l.minor[1] + 1] AS lane_count, l.tile[-1] AS lanes,
     l.sides[l.minor[2] + 1] AS row_count, l.tile[-2] AS sublanes,
-    l.sides, l.minor[1] = 1 AS is_last
+    l.sides, l.minor[1] = len(l.sides) - 1 AS is_last
   FROM arrays AS v
   CROSS JOIN LATERAL (
     SELECT
@@ -121,3 +122,6 @@ LEFT JOIN named AS n
 LEFT JOIN looked_up AS l
   ON l.module_id = f.module_id
   AND l.value_id = f.value_id
+WHERE f.is_last
+  OR f.lane_count % f.lanes = 0
+  OR n.value_id IS NOT NULL

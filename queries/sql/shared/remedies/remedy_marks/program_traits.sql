@@ -1,6 +1,6 @@
 -- step: The platform of each program, whether it has a backward pass, whether
---   that recomputes the forward pass, and whether it uses operations that 16
---   bits are too few for.
+--   that recomputes the forward pass, whether it uses operations that 16 bits
+--   are too few for, and whether it has convolutions over windows.
 -- grain: program
 WITH passes AS (
   SELECT module_id, bool_or(made_in = 'backward') AS has_backward
@@ -12,7 +12,8 @@ operations AS (
     i.module_id, count(*) FILTER (WHERE i.is_recomputed) AS recomputed_count,
     count(*) FILTER (WHERE i.is_backward) AS backward_count,
     bool_or(i.is_differentiated) AS is_differentiated,
-    bool_or(i.is_exact) AS is_exact
+    bool_or(i.is_exact) AS is_exact,
+    bool_or(contains(i.op_name, 'conv_general_dilated')) AS has_windows
   FROM scheduled_instructions AS i
   GROUP BY i.module_id
 )
@@ -22,7 +23,8 @@ SELECT
     OR coalesce(bool_or(o.is_differentiated), FALSE) AS has_backward,
   bool_or(5 * o.recomputed_count >= o.backward_count
     AND o.recomputed_count > 0) AS is_recomputed,
-  coalesce(bool_or(o.is_exact), FALSE) AS is_exact
+  coalesce(bool_or(o.is_exact), FALSE) AS is_exact,
+  coalesce(bool_or(o.has_windows), FALSE) AS has_windows
 FROM operations AS o
 JOIN selected_modules() AS m ON m.module_id = o.module_id
 LEFT JOIN passes AS p ON p.module_id = o.module_id
