@@ -20,6 +20,10 @@ _FRAGMENTS = [
     "<frozen ",
 ]
 _FURTHEST = 4
+_COMBINED = {
+    "all-gather", "all-reduce", "all-reduce-start", "all-to-all",
+    "collective-permute", "reduce-scatter",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -82,12 +86,15 @@ def attributed(module: Module, value: Value, kind: str) -> Attributed | None:
     """Return the line of a value: of what computed it, or else of its first reader.
 
     A temporary value or an output without a line, or with that of a loop, has the line
-    of what computed the array, where that is known. Only temporary values without a
+    of what computed the array, where that is known; so has an element of a collective
+    that was made of several. Only temporary values without a
     line look further: to their readers, to the readers of the results of readers
     without a line, and so on, four steps at most.
     """
     own = source_of(module, value.instruction)
-    if kind in ("temp", "live_out") and (own is None or _is_of_loop(module, own)):
+    if kind in ("temp", "live_out") and (
+        own is None or _is_of_loop(module, own) or _combined(value) is not None
+    ):
         stored = _stored(module, value)
         if stored is not None:
             return stored
@@ -102,6 +109,8 @@ def _stored(module: Module, value: Value) -> Attributed | None:
         return None
     outermost = re.match(r"\{(\d+)", value.index or "")
     start = Array(value.instruction, int(outermost[1]) if outermost else WHOLE)
+    if (operand := _combined(value)) is not None:
+        start = Array(operand, WHOLE)
     found = []
     for maker, is_stored in makers(start).items():
         source = source_of(module, maker)
@@ -111,6 +120,16 @@ def _stored(module: Module, value: Value) -> Attributed | None:
         return None
     _, _, source, path = min(found, key=lambda one: one[:2])
     return Attributed("stored", source, path)
+
+
+def _combined(value: Value) -> Instruction | None:
+    """Return the operand that an element of a combined collective is made of."""
+    made = value.instruction
+    outermost = re.match(r"\{(\d+)", value.index or "")
+    if made is None or made.opcode not in _COMBINED or outermost is None:
+        return None
+    place = int(outermost[1])
+    return made.operands[place] if place < len(made.operands) else None
 
 
 def _is_of_loop(module: Module, source: Source) -> bool:

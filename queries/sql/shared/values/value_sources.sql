@@ -8,15 +8,16 @@
 --   where array_flow, followed back, has no further edge. Of an array that
 --   dynamic-update-slice writes into, only what is written is followed.
 --   parameter, constant, iota and broadcast, and instructions without a line,
---   with one in a framework file or with that of a while, do not count. Of
---   several, those that an update stored come first, then the one that comes
---   first in the module. Of a tuple within a tuple, the outer element is
---   followed. A temporary value that has no line from either, such as those
---   that the compiler adds, takes both from its first scheduled reader that
---   has one, or else from readers of that reader's results, up to four steps
---   away (attribution read); the fewest steps come first, then the schedule,
---   where what is not scheduled comes last, then the order of the module. A
---   line in a framework file counts as a line, but is NULL here
+--   with one in a framework file or with that of a while, do not count. An
+--   element of a collective that the compiler has made of several takes those
+--   of its operand. Of several, those that an update stored come first, then
+--   the one that comes first in the module. Of a tuple within a tuple, the
+--   outer element is followed. A temporary value that has no line from either,
+--   such as those that the compiler adds, takes both from its first scheduled
+--   reader that has one, or else from readers of that reader's results, up to
+--   four steps away (attribution read); the fewest steps come first, then the
+--   schedule, where what is not scheduled comes last, then the order of the
+--   module. A line in a framework file counts as a line, but is NULL here
 --   (instruction_sources). Values without any line have no row.
 -- grain: module content, source locations, value
 -- param run
@@ -74,8 +75,29 @@ loop_lines AS MATERIALIZED (
   JOIN described AS d USING (module_id, instruction_id)
   WHERE d.opcode = 'while'
 ),
+-- The compiler makes one of many, and keeps the line of one of them.
+combined AS (
+  SELECT t.module_id, t.locations_id, t.value_id, o.operand_id
+  FROM tenants AS t
+  JOIN described AS d USING (module_id, instruction_id)
+  JOIN operands AS o
+    ON o.module_id = t.module_id
+    AND o.instruction_id = t.instruction_id
+    AND o.operand_index = t.element
+  WHERE t.kind IN ('temp', 'live_out')
+    AND d.opcode IN (
+      'all-gather', 'all-reduce', 'all-reduce-start', 'all-to-all',
+      'collective-permute', 'reduce-scatter'
+    )
+    AND o.operand_id IS NOT NULL
+),
 -- An update is what is written, not what is written into.
 carried AS (
+  SELECT
+    module_id, locations_id, value_id, operand_id AS at_id,
+    CAST(-1 AS INTEGER) AS at_element, FALSE AS is_stored
+  FROM combined
+  UNION
   SELECT
     t.module_id, t.locations_id, t.value_id, t.instruction_id AS at_id,
     t.element AS at_element, FALSE AS is_stored
