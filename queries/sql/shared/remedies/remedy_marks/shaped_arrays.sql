@@ -82,6 +82,18 @@ softmaxes AS MATERIALIZED (
   WHERE e.sizes[-1] = e.sizes[-2]
   GROUP BY e.module_id
 ),
+-- Dimensions of what is exponentiated, as logits are.
+exponents AS MATERIALIZED (
+  SELECT
+    i.module_id,
+    list_distinct(flatten(list(list_transform(
+      string_split(regexp_extract(i.shape, '\[([\d,]*)', 1), ','),
+      lambda x: TRY_CAST(x AS BIGINT)
+    )))) AS sizes
+  FROM scheduled_instructions AS i
+  WHERE i.opcode IN ('exponential', 'exponential-minus-one', 'logistic')
+  GROUP BY i.module_id
+),
 subtractions AS MATERIALIZED (
   SELECT
     s.module_id,
@@ -147,12 +159,14 @@ marked AS (
             AND w[2] >= 1024
             AND w[2] >= 8 * w[1]
             AND list_contains(v.sizes, w[2])
+            AND list_contains(h.sizes, w[2])
             AND NOT list_contains(v.sizes, w[1])
         )) > 0 THEN 'logits'
     END AS mark
   FROM sized AS v
   JOIN known AS k USING (module_id)
   LEFT JOIN softmaxes AS x USING (module_id)
+  LEFT JOIN exponents AS h USING (module_id)
   JOIN program_traits AS t USING (module_id)
   JOIN scheduled_instructions AS i
     ON i.module_id = v.module_id
