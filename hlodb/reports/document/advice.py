@@ -19,6 +19,9 @@ FREE_RATIO = 0.25
 SMALL_BYTES = 16 * 2**20
 """Nothing pays in a program that needs less, where no limit is known."""
 
+_LITTLE_RATIO = 0.25
+"""What saves less than this share of another remedy of its rule comes last."""
+
 _MOST_ROLES, _ROLE_RATIO = 3, 0.1
 """So many roles of at least that share say what the peak is."""
 
@@ -120,9 +123,21 @@ def advice_on(space: Row, remedies: Sequence[Row]) -> Advice:
     if is_free(space) or is_small(space):
         return Advice([], remedies)
     if is_short(space):
-        return Advice(remedies, [])
+        return Advice(_varied(remedies), [])
     shown = [row for row in remedies if not row["is_last_resort"]]
     return Advice(shown, [row for row in remedies if row["is_last_resort"]])
+
+
+def _varied(remedies: Sequence[Row]) -> list[Row]:
+    """Return remedies with those behind that add little to another of their rule."""
+    most: dict[str, int] = {}
+    first: list[Row] = []
+    behind: list[Row] = []
+    for row in remedies:
+        saved = row["saved_reserved_bytes"] or row["saved_bytes"] or 0
+        is_more = _LITTLE_RATIO * most.setdefault(row["rule_id"], saved) > saved
+        (behind if is_more else first).append(row)
+    return [*first, *behind]
 
 
 def advice_blocks(

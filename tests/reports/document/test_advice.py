@@ -14,6 +14,7 @@ MIB = 1 << 20
 
 def remedy(subject: str, *, is_last_resort: bool) -> dict[str, Any]:
     return {
+        "rule_id": subject,
         "subject": subject,
         "saved_reserved_bytes": 3 * MIB,
         "saved_bytes": 2 * MIB,
@@ -41,6 +42,16 @@ ROLES = [
     {"role": "activations", "owned_bytes": 4 * MIB, "copied_bytes": 0},
     {"role": "optimiser_state", "owned_bytes": 7 * MIB, "copied_bytes": 0},
 ]
+
+
+def test_little_of_a_rule_that_is_named_already_comes_last() -> None:
+    """Five shapes that could be folded would hide that a batch can be halved."""
+    folds = [
+        {**LOGITS, "rule_id": "fill_tile", "saved_reserved_bytes": size * MIB}
+        for size in (100, 30, 20)
+    ]
+    shown = advice_on(space(101, 100), [*folds, BATCH]).shown
+    assert shown == [*folds[:2], BATCH, folds[2]]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 -- step: Arrays that grow with the batch of a program that replaces arguments:
---   inputs, and temporary arrays of other dimensions than any argument. Half
---   of a batch that fills no 8 rows is not less: for convolutions a TPU's
---   compiler then moves space into the batch.
+--   inputs, and temporary arrays of other dimensions than any argument. From
+--   8 rows on, half of a batch that fills no 8 is not less: for convolutions a
+--   TPU's compiler then moves space into the batch.
 -- grain: value
 SELECT v.module_id, v.value_id
 FROM arrays AS v
@@ -11,7 +11,7 @@ JOIN program_traits AS t
 JOIN batch_sizes AS b
   ON b.module_id = v.module_id
   AND b.batch % 2 = 0
-  AND NOT (t.platform = 'tpu' AND t.has_windows AND b.batch < 16)
+  AND NOT (t.platform = 'tpu' AND t.has_windows AND b.batch BETWEEN 8 AND 15)
 SEMI JOIN updating_programs AS u ON u.module_id = v.module_id
 SEMI JOIN argument_sizes AS w ON w.module_id = v.module_id
 ANTI JOIN argument_sizes AS a
