@@ -144,13 +144,20 @@ def _limit_words(row: dict[str, Any]) -> str:
     return limit_words(Limit(row["usable_bytes"], row["limit_from"], nominal, device))
 
 
+_PARTITIONS = (
+    "SELECT program, max(num_partitions) FROM modules"
+    " GROUP BY program HAVING max(num_partitions) > 1"
+)
+
+
 def _asked(file: Path, asked: dict[str, Value], space: str) -> tuple[Result, list[str]]:
-    """Return the largest sizes, and a line for each compilation left out of them."""
+    """Return the largest sizes, and lines about them and what was left out."""
     with open_for_reading(file) as connection:
         asked = {**asked, "color": space_number(connection, space)}
         found = run_query(connection, "largest_fit", asked)
         which = {name: asked[name] for name in ("program", "series", "color")}
         left_out = run_query(connection, "unfitted_sizes", which).dicts()
+        partitions = dict(connection.execute(_PARTITIONS).fetchall())
     runs: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in left_out:
         runs[row["program"], row["reason"]].append(row["run"])
@@ -158,5 +165,11 @@ def _asked(file: Path, asked: dict[str, Value], space: str) -> tuple[Result, lis
         f"{program}: {counted(len(names), 'compilation')} left out (run {names[0]!r}"
         f"{' and others' if len(set(names)) > 1 else ''}): {reason}"
         for (program, reason), names in runs.items()
+    ]
+    lines += [
+        f"{program}: sizes are those that each of its {partitions[program]:,}"
+        " partitions has"
+        for program in dict.fromkeys(row["program"] for row in found.dicts())
+        if program in partitions
     ]
     return found, lines
