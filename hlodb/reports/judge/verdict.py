@@ -123,11 +123,12 @@ def leading_fall(report: Judged | Report, worst: Finding | None) -> Finding | No
     """
     if report.kind != "diff" or worst is None or worst.delta_bytes is None:
         return None
+    mine = [f for f in report.findings if f.scope == "candidate"]
+    most = max(abs(f.delta_bytes or 0) for f in mine if f.state in ALERTING)
     falls = [
         f
-        for f in report.findings
-        if (f.scope, f.change) == ("candidate", "improved")
-        and abs(f.delta_bytes or 0) > _TRACE * abs(worst.delta_bytes)
+        for f in mine
+        if f.change == "improved" and abs(f.delta_bytes or 0) > _TRACE * most
     ]
     return max(falls, key=lambda f: abs(f.delta_bytes or 0), default=None)
 
