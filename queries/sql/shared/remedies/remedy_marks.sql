@@ -31,11 +31,13 @@
 --   afterwards; summed_history: of which only sums are. logits, scores,
 --   differences, examples: temporary arrays that their dimensions give away.
 --   prepared: what is widened or gathered before a loop that reads a part of
---   it in each iteration, and is larger. spectrum: complex arrays of real
---   numbers for a Fourier transform. chunkable: temporary arrays of vmap with
---   a part for each example. whole_result: results that are gathered to be
---   returned. narrowed: 32-bit arguments that are only read to make 16 bits of
---   them. rounded: arrays of programs that are not compiled for a CPU, without
+--   it in each iteration, and is larger. relaid: copies of whole arguments
+--   that XLA for TPUs makes with the dimensions in another order, and what
+--   follows them in their bytes. spectrum: complex arrays of real numbers for
+--   a Fourier transform. chunkable: temporary arrays of vmap with a part for
+--   each example. whole_result: results that are gathered to be returned.
+--   narrowed: 32-bit arguments that are only read to make 16 bits of them.
+--   rounded: arrays of programs that are not compiled for a CPU, without
 --   operations that need more digits, such as a Cholesky factor. gathered:
 --   gathered_values, from their second step to the one before they are read.
 --   awaiting: temporary arrays of an argument's dimensions that an operation
@@ -50,9 +52,9 @@
 --   result_sources, positional_arrays, windowed_arrays, kept_stacks,
 --   narrow_programs, awaiting_gradients, shaped_arrays, softmax_dimensions,
 --   widened_arrays, narrowed_arguments, whole_states, undivided_arguments,
---   whole_updates, batch_arrays, prepared_stacks, gathered_results,
---   real_spectra, chunkable_arrays, divided_programs, replicated_values,
---   marks_of_saved, marks_alone
+--   whole_updates, batch_arrays, prepared_stacks, relaid_arrays,
+--   gathered_results, real_spectra, chunkable_arrays, divided_programs,
+--   replicated_values, marks_of_saved, marks_alone
 -- param run
 -- param program
 -- column module_id
@@ -166,6 +168,12 @@ WITH marked AS (
   JOIN prepared_stacks AS s
     ON s.module_id = v.module_id
     AND s.value_id = v.value_id
+  UNION ALL
+  SELECT v.*, 'relaid', r.subject, r.part, r.whole, 0, NULL, NULL
+  FROM arrays AS v
+  JOIN relaid_arrays AS r
+    ON r.module_id = v.module_id
+    AND r.value_id = v.value_id
   UNION ALL
   SELECT v.*, s.mark, NULL, s.part, s.whole, 0, NULL, NULL
   FROM arrays AS v
