@@ -1,8 +1,9 @@
 -- step: Arrays of two dimensions or more that are larger than their data, and
 --   what of the tile the data fill. Where the compiler itself has put another
---   dimension than the last into the lanes, no edit of shapes is known. Where such an array is a whole copy of an
---   argument that takes less, subject names both. is_packable: its rows are
---   looked up, and several of them fill the lanes of the tile.
+--   dimension than the last into the lanes, no edit of shapes is known. Where
+--   such an array is a whole copy of an argument that takes less, subject
+--   names both. is_packable: its rows are looked up, and several of them fill
+--   the lanes of the tile.
 -- grain: value
 WITH padded AS MATERIALIZED (
   SELECT
