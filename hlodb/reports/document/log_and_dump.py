@@ -98,18 +98,26 @@ def parts_left_out(report: Row, space: Row) -> list[tuple[str, int]]:
     return []
 
 
-def is_described_below(
+def is_told_better_below(
     overview: Overview, space: Row, most: int, buffers: Sequence[Row]
 ) -> bool:
-    """Return whether buffers of a message are among those that the dump describes.
+    """Return whether the dump knows other lines of what a message lists.
 
-    The dump knows who computed what a loop stores; a message has the loop's own line.
-    `most` programs are described.
+    Who computed what a loop stores is known from the dump; a message has the loop's
+    own line. `most` programs are described.
     """
-    if space not in described_spaces(overview, most).values():
+    if not buffers or space not in described_spaces(overview, most).values():
         return False
-    shapes = {row["shape"] for row in rows_of(overview, "peak_contents", space)}
-    return any(row["shape"] in shapes for row in buffers[:1])
+    shape, *line = (buffers[0][name] for name in _LINE)
+    known = [
+        [row[name] for name in _LINE[1:]]
+        for row in rows_of(overview, "peak_contents", space)
+        if row["shape"] == shape
+    ]
+    return bool(known) and line not in known
+
+
+_LINE = ("shape", "source_file", "source_line")
 
 
 def compared_figures(report: Row, space: Row) -> str | None:

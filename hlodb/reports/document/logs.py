@@ -8,8 +8,8 @@ from hlodb.reports.document.advice import SMALL_BYTES
 from hlodb.reports.document.blocks import Block, Paragraph, Section, table
 from hlodb.reports.document.log_and_dump import (
     compared_figures,
-    is_described_below,
     is_one_buffer,
+    is_told_better_below,
     parts_left_out,
     refused,
     space_of,
@@ -130,7 +130,7 @@ def _section(failure: Failure, overview: Overview, most: int, top: int) -> Secti
     if space is not None and (text := compared_figures(row, space)):
         blocks.append(Paragraph(text))
     blocks += [*_parts(row), *_state(row)]
-    if space is not None and is_described_below(overview, space, most, buffers):
+    if space is not None and is_told_better_below(overview, space, most, buffers):
         text = "Its largest buffers are listed below, with the lines that the dump has."
         blocks.append(Paragraph(text))
     elif buffers:

@@ -197,7 +197,7 @@ def test_a_wider_type_frees_nothing_beside_a_new_checkpoint(
     assert claims(denoiser, "night4", "mlp") == [
         (remat, None, -9_512_685_992, False, "proven")
     ]
-    wider = "bf16 → f32 in 37 operations, first at layers.py:32"
+    wider = "bf16 → f32 in 38 operations, first at layers.py:32"
     assert claims(denoiser, "night4", "night5") == [
         (remat, None, None, False, "likely"),
         ("all edits together", None, -9_456_631_926, False, "proven"),

@@ -66,7 +66,11 @@ weighed AS (
     bool_or(
       e.change IN ('loop', 'recomputation')
       -- One of few bytes is no stack, but may be computed from it.
-      OR (e.change = 'output' AND abs(e.delta_bytes) >= 0.01 * s.stack_bytes)
+      OR (
+        e.change = 'output'
+        AND abs(coalesce(e.delta_bytes, 0))
+          >= 0.01 * coalesce(s.stack_bytes, 0)
+      )
     ) OVER (PARTITION BY e.pair) AS has_other_stacks,
     bool_or(e.change = 'stack') OVER (PARTITION BY e.pair) AS has_stacks
   FROM all_edits AS e
