@@ -43,7 +43,14 @@ class WarehouseError(HlodbError):
 
 
 class WarehouseLocked(WarehouseError):
-    """Another process had the warehouse open for longer than we would wait."""
+    """Another process had the warehouse open for longer than we would wait.
+
+    `is_staged` says whether what was to be ingested waits beside it.
+    """
+
+    def __init__(self, message: str, *, is_staged: bool = False) -> None:
+        super().__init__(message)
+        self.is_staged = is_staged
 
 
 class ParseError(HlodbError):

@@ -271,9 +271,9 @@ def _watch(folder: Path, seconds: float, asked: _Asked) -> None:
             try:
                 _ingest(paths, asked)
             except WarehouseLocked as error:
-                # The run is staged: without a path, that is what is ingested.
                 narrate(f"{error}; --watch tries that again")
-                paths = []
+                # Without a path, what is staged is ingested.
+                paths = [] if error.is_staged else paths
                 sleep(_PAUSE_SECONDS)
                 continue
             except (UsageError, DataQualityError) as error:

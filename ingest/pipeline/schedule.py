@@ -155,5 +155,6 @@ def staged_error(
     where = ", ".join(str(folder) for folder in folders)
     return WarehouseLocked(
         f"{error}. Nothing is lost: the dump is staged in {where}, and the next"
-        f" `hlodb ingest --db {database}` absorbs it"
+        f" `hlodb ingest --db {database}` absorbs it",
+        is_staged=True,
     )

@@ -18,6 +18,9 @@ from typing import IO, Any
 import pytest
 
 from hlodb.cli import main
+from hlodb.commands import ingest as command
+from hlodb.errors import WarehouseLocked
+from hlodb.ingest.sources import watching
 from hlodb.lake.opening import reading
 from hlodb.schema.writer_lock import writer_lock
 from tests.conftest import DATA, REPOSITORY
@@ -127,6 +130,25 @@ def test_a_run_that_a_lock_keeps_out_is_in_once_it_is_free(
             assert "is staged" in second.word("--watch tries that again")
         assert {second.row()["run"] for _ in range(2)} == {"early", "late"}
         assert second.end() == 130
+
+
+@pytest.mark.parametrize("is_staged", [True, False])
+def test_what_a_lock_keeps_out_is_ingested_again_unless_it_is_staged(
+    is_staged: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk, or a warehouse that cannot be opened at all, stages nothing."""
+    given: list[list[str]] = []
+
+    def ingest(paths: list[str], _: object) -> None:
+        given.append(paths)
+        if len(given) == 1:
+            raise WarehouseLocked("locked", is_staged=is_staged)
+
+    monkeypatch.setattr(command, "_ingest", ingest)
+    monkeypatch.setattr(command, "_PAUSE_SECONDS", 0)
+    monkeypatch.setattr(watching, "settled_runs", lambda *_: iter([["late"]]))
+    assert main(["ingest", "--watch", str(tmp_path), "--db", str(tmp_path / "w")]) == 0
+    assert given == [["late"], [] if is_staged else ["late"]]
 
 
 @pytest.mark.slow
