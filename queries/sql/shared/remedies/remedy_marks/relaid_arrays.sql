@@ -29,16 +29,15 @@ WITH ordered AS MATERIALIZED (
   ) AS l
   WHERE v.dimensions LIKE '%,%'
 ),
--- Fusions that only copy.
-copying AS MATERIALIZED (
-  SELECT c.module_id, c.instruction_id
-  FROM called_computations AS c
-  JOIN scheduled_instructions AS i
-    ON i.module_id = c.module_id
-    AND i.computation_id = c.computation_id
-  GROUP BY c.module_id, c.instruction_id
-  HAVING bool_and(i.opcode IN ('parameter', 'copy'))
-    AND count(*) = 2
+-- Of these programs alone: else the uses in all runs are counted.
+read_once AS MATERIALIZED (
+  SELECT
+    u.module_id, u.value_id, min(u.instruction_id) AS instruction_id
+  FROM ordered AS p
+  JOIN store.value_uses AS u USING (module_id, value_id)
+  WHERE p.kind = 'parameter'
+  GROUP BY u.module_id, u.value_id
+  HAVING count(DISTINCT u.instruction_id) = 1
 ),
 copies AS MATERIALIZED (
   SELECT
@@ -55,12 +54,7 @@ copies AS MATERIALIZED (
   JOIN ordered AS p
     ON p.module_id = a.module_id
     AND p.value_id = a.value_id
-  JOIN (
-    SELECT module_id, value_id, min(instruction_id) AS instruction_id
-    FROM store.value_uses
-    GROUP BY module_id, value_id
-    HAVING count(DISTINCT instruction_id) = 1
-  ) AS u
+  JOIN read_once AS u
     ON u.module_id = a.module_id
     AND u.value_id = a.value_id
   JOIN ordered AS v
@@ -71,11 +65,8 @@ copies AS MATERIALIZED (
     AND v.dimensions = p.dimensions
     AND v.sides_by_size <> p.sides_by_size
     AND v.size_bytes <= p.size_bytes
-  LEFT JOIN copying AS f
-    ON f.module_id = v.module_id
-    AND f.instruction_id = v.instruction_id
   WHERE v.kind = 'temp'
-    AND (v.opcode = 'copy' OR f.instruction_id IS NOT NULL)
+    AND v.opcode = 'copy'
 ),
 -- Each follows the one before it without a gap.
 placed AS (
