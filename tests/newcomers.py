@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import tarfile
 from pathlib import Path
+from typing import Any
 
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.queries.run import run_query
+from hlodb.schema.connection import Connection
 from tests.conftest import DATA
 
 
@@ -18,3 +21,10 @@ def ingested(name: str, folder: Path, pattern: str = "*") -> Path:
     for dump in sorted((folder / name).glob(pattern)):
         ingest([str(dump)], warehouse, request=RunRequest(name=dump.name), jobs=1)
     return warehouse
+
+
+def asked(
+    connection: Connection, query: str, run: str, **more: Any
+) -> list[dict[str, Any]]:
+    """Return the answer about the main memory of a run."""
+    return run_query(connection, query, {"run": run, "color": 0, **more}).dicts()

@@ -8,14 +8,13 @@ heads, width], `kept` as [layers, positions, heads, batch, width], as XLA reads 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import duckdb
 import pytest
 
 from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect
-from tests.newcomers import ingested
+from tests.newcomers import asked, ingested
 
 pytestmark = pytest.mark.slow
 
@@ -27,12 +26,6 @@ def caches(
     warehouse = ingested("cache", tmp_path_factory.mktemp("cache"))
     with connect(warehouse) as connection:
         yield connection
-
-
-def asked(
-    connection: duckdb.DuckDBPyConnection, query: str, run: str, **more: Any
-) -> list[dict[str, Any]]:
-    return run_query(connection, query, {"run": run, "color": 0, **more}).dicts()
 
 
 def test_a_promise_is_what_another_order_saves(

@@ -8,14 +8,12 @@ two rows in one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import duckdb
 import pytest
 
-from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect
-from tests.newcomers import ingested
+from tests.newcomers import asked, ingested
 
 GIB = 2**30
 
@@ -27,12 +25,6 @@ def tables(
     warehouse = ingested("recommender", tmp_path_factory.mktemp("recommender"))
     with connect(warehouse) as connection:
         yield connection
-
-
-def asked(
-    connection: duckdb.DuckDBPyConnection, query: str, run: str, **more: Any
-) -> list[dict[str, Any]]:
-    return run_query(connection, query, {"run": run, "color": 0, **more}).dicts()
 
 
 def test_rows_are_packed_and_no_dimension_is_widened(
