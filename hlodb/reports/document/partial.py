@@ -66,7 +66,7 @@ def listed_partial(overview: Overview) -> list[Block]:
     if not rows:
         return []
     text = (
-        "Of these the dump has no figures: their compilation did not end, or files are"
+        "The peak of these is not known: their compilation did not end, or files are"
         " missing."
     )
     return [Paragraph(text), _known_table(rows), Paragraph(_advice(rows[0]))]

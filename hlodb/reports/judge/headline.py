@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from hlodb.reports.judge.findings import Finding, cause_in_short, is_by_release
-from hlodb.reports.judge.names import Names, called, memory, shared_names
+from hlodb.reports.judge.names import Names, called, memory, shared_names, state_words
 from hlodb.reports.judge.report import Gate, Judged
 from hlodb.reports.judge.sentences import (
     against_limit,
@@ -41,7 +41,7 @@ MARKS = {"pass": "✅", "warn": "⚠️", "fail": "❌", "unknown": "❓", "noth
 
 _WORDS = {
     "improved": "improved",
-    "fixed": "back at its level",
+    "fixed": state_words("fixed"),
     "waived": "waived",
     "accepted": "accepted",
     "invalid": "invalid",

@@ -124,7 +124,8 @@ def leading_fall(report: Judged | Report, worst: Finding | None) -> Finding | No
     if report.kind != "diff" or worst is None or worst.delta_bytes is None:
         return None
     mine = [f for f in report.findings if f.scope == "candidate"]
-    most = max(abs(f.delta_bytes or 0) for f in mine if f.state in ALERTING)
+    grown = [worst, *(f for f in mine if f.state in ALERTING)]
+    most = max(abs(f.delta_bytes or 0) for f in grown)
     falls = [
         f
         for f in mine

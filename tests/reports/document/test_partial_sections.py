@@ -76,7 +76,7 @@ def test_a_program_that_was_begun_is_listed_beside_one_with_figures(
     ]
     why, advice = texts(listed)
     assert why == (
-        "Of these the dump has no figures: their compilation did not end, or files are"
+        "The peak of these is not known: their compilation did not end, or files are"
         " missing."
     )
     assert "jit_train_step.cl_878335365.*after_optimizations-buffer" in advice
