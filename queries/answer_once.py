@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from hlodb.queries.catalogue import Catalogue
-from hlodb.queries.run import Value, bound, composed
+from hlodb.queries.run import Value, bound, composed, shared_answers
 from hlodb.schema.connection import Connection
 
 
@@ -31,12 +31,13 @@ def answered_once(
             query = catalogue[name]
             known = {p.name for p in query.parameters}
             asked = {k: v for k, v in parameters.items() if k in known}
-            statement = composed(query, asked, catalogue, tables)
+            statements = composed(query, asked, catalogue, tables)
             table = f"temp.answer_of_{name}"
-            connection.execute(
-                f"CREATE TEMP TABLE answer_of_{name} AS {statement}",
-                bound(statement, asked),
-            )
+            with shared_answers(connection, statements, asked) as select:
+                connection.execute(
+                    f"CREATE TEMP TABLE answer_of_{name} AS {select}",
+                    bound(select, asked),
+                )
             tables[name] = table
             made.append(table)
         yield tables

@@ -1,19 +1,22 @@
-"""A query and the blocks that it reads, composed into one statement.
+"""A query and the blocks that it reads, composed into statements.
 
 `FROM value_places() AS v` in a query becomes `FROM (…) AS v`, with the block's SQL.
 A query hands its parameters on: a block's parameter of the same name gets the same
-value, unless the call sets it. The statement needs no macro of the warehouse, so that
+value, unless the call sets it. The statements need no macro of the warehouse, so that
 nothing in a file can take the place of a block.
 
-Equal calls do not share one common table expression. With DuckDB 1.5.6 that made small
-answers faster, but a statement that recurses (`remedy_marks` of 4,000 instructions)
-waited for ever for one of them. What several parts of one query read is a step of it
-(`steps`), which is computed once.
+What several calls read with equal arguments is answered once, into a temporary table
+before the query (a shared answer): DuckDB then plans a third of the text, and knows how
+many rows there are. It is not a common table expression: with DuckDB 1.5.6 a statement
+that recurses (`remedy_marks` of 4,000 instructions) waited for ever for one of them.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from hlodb.errors import UsageError
@@ -33,14 +36,28 @@ _AFTER_SOURCES = frozenset(
 """Words that follow a source and are not its alias."""
 
 
+class Composed(NamedTuple):
+    """A SELECT, and the SELECTs of shared answers that it reads, by name.
+
+    Each reads those before it, all as tables of the schema `temp`.
+    """
+
+    shared: Mapping[str, str]
+    select: str
+
+
 class _Value(NamedTuple):
-    """SQL of an argument, and the type that it is cast to."""
+    """SQL of an argument, the type that it is cast to, and whether no row is in it."""
 
     sql: str
     type: str | None
+    is_fixed: bool = True
 
 
 _Values = Mapping[str, _Value]
+_Call = tuple[str, tuple[_Value, ...]]
+
+_CONSTANTS = ("NULL", "TRUE", "FALSE")
 
 
 def compose_query(
@@ -48,26 +65,40 @@ def compose_query(
     given: Mapping[str, str],
     catalogue: Catalogue,
     answered: Mapping[str, str] | None = None,
-) -> str:
-    """Return the statement of a query; `given` has the SQL of its arguments.
+) -> Composed:
+    """Return the statements of a query; `given` has the SQL of its arguments.
 
     `answered` names the table that takes the place of a block, whatever its arguments.
     """
     if answered and query.name in answered:
-        return f"SELECT * FROM {answered[query.name]}"
+        return Composed({}, f"SELECT * FROM {answered[query.name]}")
     values = _with_defaults(query, {k: _Value(sql, None) for k, sql in given.items()})
-    return _Composer(catalogue, answered or {}, query.name).text(query.sql, values)
+    composer = _Composer(catalogue, answered or {}, query.name)
+    return composer.composed(query.sql, values)
 
 
 def compose_text(
     sql: str, catalogue: Catalogue, answered: Mapping[str, str] | None = None
-) -> str:
-    """Return SQL that calls queries as one statement; its `$names` stay to be bound."""
-    return _Composer(catalogue, answered or {}).text(sql, {})
+) -> Composed:
+    """Return the statements of SQL that calls queries; its `$names` are to be bound."""
+    return _Composer(catalogue, answered or {}).composed(sql, {})
+
+
+@dataclass(slots=True)
+class _Answer:
+    """The SELECT of a block with some arguments, and how often it is read."""
+
+    block: str
+    sql: str
+    reads: int = 0
+
+
+_MARK = re.compile("\0([0-9]+)\0")
+"""Stands for an answer in SQL, by its place."""
 
 
 class _Composer:
-    """Puts blocks in the place of their calls."""
+    """Puts answers in the place of calls of blocks."""
 
     def __init__(
         self, catalogue: Catalogue, answered: Mapping[str, str], *path: str
@@ -75,10 +106,28 @@ class _Composer:
         self._catalogue = catalogue
         self._answered = answered
         self._path = [*path]
+        self._answers: list[_Answer] = []
+        self._places: dict[_Call, int] = {}
 
-    def text(self, sql: str, values: _Values) -> str:
-        """Return `sql` with the blocks that it calls; `values` are its parameters."""
-        return self._text(all_tokens(sql), values)
+    def composed(self, sql: str, values: _Values) -> Composed:
+        """Return the statements of `sql`; `values` are its parameters."""
+        select = self._text(all_tokens(sql), values)
+        shared: dict[str, str] = {}
+        sources: list[str] = []
+        numbers: Counter[str] = Counter()
+
+        def whole(text: str) -> str:
+            return _MARK.sub(lambda mark: sources[int(mark[1])], text)
+
+        for answer in self._answers:
+            if answer.reads == 1:
+                sources.append(f"(\n{whole(answer.sql)}\n)")
+                continue
+            numbers[answer.block] += 1
+            name = f"{answer.block}_{numbers[answer.block]}"
+            shared[name] = whole(answer.sql)
+            sources.append(f"temp.{name}")
+        return Composed(shared, whole(select))
 
     def _text(self, tokens: Tokens, values: _Values) -> str:
         parts = []
@@ -112,18 +161,32 @@ class _Composer:
         self, name: str, arguments: Sequence[Tokens], values: _Values, before: str
     ) -> str:
         """Return what a call becomes, without its alias."""
+        is_lateral = before.upper() == "LATERAL"
         if name in self._answered:
             table = self._answered[name]
-            return f"(FROM {table})" if before.upper() == "LATERAL" else table
+            return f"(FROM {table})" if is_lateral else table
         query = self._catalogue[name]
         if name in self._path:
             circle = " → ".join((*self._path, name))
             raise UsageError(f"{query.path}:1: queries read one another: {circle}")
         given = {**values, **self._given(query, arguments, values)}
-        self._path.append(name)
-        body = self.text(query.sql, _with_defaults(query, given))
+        values = _with_defaults(query, given)
+        if is_lateral or not all(value.is_fixed for value in values.values()):
+            return f"(\n{self._body(query, values)}\n)"
+        call = name, tuple(values.values())
+        if call not in self._places:
+            answer = _Answer(name, self._body(query, values))
+            self._places[call] = len(self._answers)
+            self._answers.append(answer)
+        place = self._places[call]
+        self._answers[place].reads += 1
+        return f"\0{place}\0"
+
+    def _body(self, query: Query, values: _Values) -> str:
+        self._path.append(query.name)
+        body = self._text(all_tokens(query.sql), values)
         self._path.pop()
-        return f"(\n{body}\n)"
+        return body
 
     def _given(
         self, query: Query, arguments: Iterable[Tokens], values: _Values
@@ -140,7 +203,16 @@ class _Composer:
     def _value(self, tokens: Tokens, values: _Values) -> _Value:
         if len(tokens) == 1 and tokens[0][1][1:] in values and tokens[0][1][0] == "$":
             return values[tokens[0][1][1:]]
-        return _Value(self._text(tokens, values).strip(), None)
+        is_fixed = all(_is_fixed(token, values) for _, token in tokens)
+        return _Value(self._text(tokens, values).strip(), None, is_fixed)
+
+
+def _is_fixed(token: str, values: _Values) -> bool:
+    """Return whether a token of an argument is the same for all rows."""
+    if token[:1] == "$":
+        return token[1:] not in values or values[token[1:]].is_fixed
+    is_name = token[:1].isalpha() or token[:1] in ("_", '"')
+    return not is_name or token.upper() in _CONSTANTS
 
 
 def _with_defaults(query: Query, given: Mapping[str, _Value]) -> dict[str, _Value]:
@@ -149,7 +221,8 @@ def _with_defaults(query: Query, given: Mapping[str, _Value]) -> dict[str, _Valu
     for parameter in query.parameters:
         value = given.get(parameter.name, _Value(parameter.default, None))
         if value.type != parameter.type:
-            value = _Value(f"CAST({value.sql} AS {parameter.type})", parameter.type)
+            sql = f"CAST({value.sql} AS {parameter.type})"
+            value = _Value(sql, parameter.type, value.is_fixed)
         values[parameter.name] = value
     return values
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from hlodb.errors import HlodbError, UsageError
 from hlodb.queries.bounds import require_within
 from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
-from hlodb.queries.compose import compose_query, compose_text
+from hlodb.queries.compose import Composed, compose_query, compose_text
 from hlodb.queries.query import Parameter, Query
 from hlodb.queries.result import Result, plain_column
 from hlodb.queries.sql_text import parameter_names
@@ -41,9 +42,9 @@ def run_query(
     query = find_query(catalogue, name)
     require_sound(connection, query, parameters)
     try:
-        statement = composed(query, parameters, catalogue, answered)
-        cursor = connection.execute(statement, bound(statement, parameters))
-        rows = cursor.fetchall()
+        statements = composed(query, parameters, catalogue, answered)
+        with shared_answers(connection, statements, parameters) as select:
+            rows = connection.execute(select, bound(select, parameters)).fetchall()
     except DatabaseError as error:
         raise HlodbError(f"query {query.name} ({query.path}): {error}") from error
     return Result(query.columns, rows, query.leading)
@@ -63,18 +64,19 @@ def run_page(
     """
     require_sound(connection, query, parameters)
     try:
-        statement = composed(query, parameters, load_catalogue())
-        connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE whole_answer AS {statement}",
-            bound(statement, parameters),
-        )
-        [(total,)] = connection.execute(
-            "SELECT count(*) FROM temp.whole_answer"
-        ).fetchall()
-        rows = connection.execute(
-            "FROM temp.whole_answer LIMIT ? OFFSET ?",
-            [total if limit is None else limit, offset],
-        ).fetchall()
+        statements = composed(query, parameters, load_catalogue())
+        with shared_answers(connection, statements, parameters) as select:
+            connection.execute(
+                f"CREATE OR REPLACE TEMP TABLE whole_answer AS {select}",
+                bound(select, parameters),
+            )
+            [(total,)] = connection.execute(
+                "SELECT count(*) FROM temp.whole_answer"
+            ).fetchall()
+            rows = connection.execute(
+                "FROM temp.whole_answer LIMIT ? OFFSET ?",
+                [total if limit is None else limit, offset],
+            ).fetchall()
     except DatabaseError as error:
         raise HlodbError(f"query {query.name} ({query.path}): {error}") from error
     return Result(query.columns, rows, query.leading, total)
@@ -87,9 +89,10 @@ def row_count(
     catalogue: Catalogue,
 ) -> int:
     """Return the number of rows that `run_query` gives of a query in the catalogue."""
-    statement = composed(query, parameters, catalogue)
-    count = f"SELECT count(*) FROM (\n{statement}\n)"
-    rows = connection.execute(count, bound(statement, parameters)).fetchall()
+    statements = composed(query, parameters, catalogue)
+    with shared_answers(connection, statements, parameters) as select:
+        count = f"SELECT count(*) FROM (\n{select}\n)"
+        rows = connection.execute(count, bound(select, parameters)).fetchall()
     return int(rows[0][0])
 
 
@@ -135,8 +138,8 @@ def composed(
     parameters: Iterable[str],
     catalogue: Catalogue,
     answered: Mapping[str, str] | None = None,
-) -> str:
-    """Return the statement of a query with parameters to bind by name.
+) -> Composed:
+    """Return the statements of a query with parameters to bind by name.
 
     Lists are bound as JSON text: DuckDB takes a Python list apart value by value, and
     looks for pandas at each.
@@ -149,6 +152,46 @@ def composed(
         for name in parameters
     }
     return compose_query(query, given, catalogue, answered)
+
+
+@contextmanager
+def shared_answers(
+    connection: Connection, statements: Composed, parameters: Mapping[str, Value]
+) -> Iterator[str]:
+    """Make the shared answers of a query, and yield the SELECT that reads them.
+
+    All is one transaction, unless there is one already, so that all see the same rows.
+    """
+    if not statements.shared:
+        yield statements.select
+        return
+    is_own = not _is_in_transaction(connection)
+    if is_own:
+        connection.execute("BEGIN TRANSACTION")
+    try:
+        for name, select in statements.shared.items():
+            connection.execute(
+                f"CREATE OR REPLACE TEMP TABLE {name} AS {select}",
+                bound(select, parameters),
+            )
+        yield statements.select
+    except BaseException:
+        if is_own:
+            connection.execute("ROLLBACK")
+        raise
+    for name in statements.shared:
+        connection.execute(f"DROP TABLE temp.{name}")
+    if is_own:
+        connection.execute("COMMIT")
+
+
+def _is_in_transaction(connection: Connection) -> bool:
+    """Return whether two statements are of one transaction; to begin a second fails."""
+    first, second = (
+        connection.execute("SELECT system.main.txid_current()").fetchall()
+        for _ in range(2)
+    )
+    return first == second
 
 
 def bound(statement: str, parameters: Mapping[str, Value]) -> dict[str, Value]:
@@ -173,16 +216,23 @@ def run_composed(
     `answered` is as for `run_query`.
     """
     catalogue = load_catalogue() if catalogue is None else catalogue
-    statement = compose_text(sql, catalogue, answered)
-    values = bound(statement, parameters or {})
-    return connection.execute(statement, values or None).fetchall()
+    parameters = parameters or {}
+    statements = compose_text(sql, catalogue, answered)
+    with shared_answers(connection, statements, parameters) as select:
+        values = bound(select, parameters)
+        return connection.execute(select, values or None).fetchall()
 
 
 def explain(query: Query, parameters: Mapping[str, Value], catalogue: Catalogue) -> str:
     """Return the SQL that `run_query` carries out, as a script for the DuckDB CLI."""
     _require_parameters(query, parameters)
     given = {name: _literal(value) for name, value in parameters.items()}
-    return f"{compose_query(query, given, catalogue)};"
+    shared, select = compose_query(query, given, catalogue)
+    made = (
+        f"CREATE OR REPLACE TEMP TABLE {name} AS\n{answer};\n\n"
+        for name, answer in shared.items()
+    )
+    return f"{''.join(made)}{select};"
 
 
 def parse_parameters(query: Query, assignments: Iterable[str]) -> dict[str, Value]:

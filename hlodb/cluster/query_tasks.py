@@ -21,7 +21,14 @@ from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
 from hlodb.queries.query import Column, Query
 from hlodb.queries.render.arrow import arrow_table
 from hlodb.queries.result import Result
-from hlodb.queries.run import Value, bound, composed, require_sound, run_composed
+from hlodb.queries.run import (
+    Value,
+    bound,
+    composed,
+    require_sound,
+    run_composed,
+    shared_answers,
+)
 from hlodb.schema.connection import Connection, DatabaseError
 
 PROGRAMS_PER_TASK = 200
@@ -141,13 +148,14 @@ def _rows(
         run: Mapping[str, Value], select: str, join: str = ""
     ) -> Iterator[pa.RecordBatch]:
         given = {**plan.parameters, **run}
-        statement = composed(query, given, catalogue)
-        rows = connection.execute(
-            f"SELECT {select} FROM (\n{statement}\n) AS a {join}",
-            bound(statement, given),
-        )
-        for batch in rows.to_arrow_reader(BATCH_ROWS):
-            yield pa.RecordBatch.from_arrays(batch.columns, schema=plan.schema)
+        statements = composed(query, given, catalogue)
+        with shared_answers(connection, statements, given) as statement:
+            rows = connection.execute(
+                f"SELECT {select} FROM (\n{statement}\n) AS a {join}",
+                bound(statement, given),
+            )
+            for batch in rows.to_arrow_reader(BATCH_ROWS):
+                yield pa.RecordBatch.from_arrays(batch.columns, schema=plan.schema)
 
     if not plan.runs:
         yield from batches({}, "a.*")

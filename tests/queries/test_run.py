@@ -118,8 +118,8 @@ def test_a_value_is_one_of_the_choices(
 def test_values_are_bound_and_never_pasted(
     warehouse: duckdb.DuckDBPyConnection, echo: Query
 ) -> None:
-    statement = composed(echo, ["word", "number"], CATALOGUE)
-    assert "CAST($word AS VARCHAR) AS word_given, CAST($number AS BIGINT)" in statement
+    select = composed(echo, ["word", "number"], CATALOGUE).select
+    assert "CAST($word AS VARCHAR) AS word_given, CAST($number AS BIGINT)" in select
     least = -(2**63)
     given: dict[str, Value] = {"word": HOSTILE, "number": least, "flag": None}
     given |= {"ids": [least, 0]}
