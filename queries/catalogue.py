@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from hlodb.errors import HlodbError, UsageError
 from hlodb.paths import read_text
 from hlodb.queries.front_matter import parse_query, parse_vocabulary
-from hlodb.queries.query import Query
+from hlodb.queries.query import Query, Vocabulary
 from hlodb.queries.steps import Step, parse_step
 from hlodb.rules import rule_rows
 from hlodb.text import nearest
@@ -44,9 +44,12 @@ REPLACEABLE = (
 )
 """Tables of rules that a query of a user, with the same columns, may replace."""
 
+_ROOT = Path(__file__).parent / "sql"
+
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 Catalogue = Mapping[str, Query]
+"""Queries by name, in the order of groups and names."""
 
 
 def load_catalogue(folders: Iterable[Path] = ()) -> Catalogue:
@@ -59,10 +62,37 @@ def load_catalogue(folders: Iterable[Path] = ()) -> Catalogue:
     return _load_catalogue(given) if given else _own_catalogue()
 
 
+class _OwnQueries(Mapping[str, Query]):
+    """The queries of this release, each read when it is asked for.
+
+    To read them all takes longer than most answers.
+    """
+
+    def __init__(self) -> None:
+        self._files = {
+            name: (group, path, file)
+            for group in GROUPS
+            for name, path, file in sorted(_files_of(group))
+        }
+        self._read: dict[str, Query] = {}
+
+    def __getitem__(self, name: str) -> Query:
+        if name not in self._read:
+            group, path, file = self._files[name]
+            self._read[name] = _own_query(name, group, path, file, is_checked=True)
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
 @cache
 def _own_catalogue() -> Catalogue:
     """Return the queries of this release, which don't change while a process lives."""
-    return _load_catalogue(())
+    return _OwnQueries()
 
 
 def _load_catalogue(folders: Iterable[Path]) -> Catalogue:
@@ -88,33 +118,56 @@ def read_queries(
     folders: Iterable[Path] = (), *, trusts_own: bool = False
 ) -> Iterator[Query | HlodbError]:
     """Yield every query, or what is wrong with its file; our own may be trusted."""
-    root = Path(__file__).parent / "sql"
-    vocabulary = parse_vocabulary(
-        (root / "vocabulary.sql").read_text(encoding="utf-8"), "vocabulary.sql"
-    )
     seen: dict[str, Query] = {}
-    for group, path, file in (*_built_in(root), *_of_users(folders)):
-        name = path.rpartition("/")[2].removesuffix(".sql")
-        is_built_in = file.is_relative_to(root)
+    own = (
+        partial(_own_query, name, group, path, file, is_checked=trusts_own)
+        for group in GROUPS
+        for name, path, file in _files_of(group)
+    )
+    users = (partial(_query_of_user, *place) for place in _of_users(folders))
+    for read in (*own, *users):
         try:
-            _require_name(name, path)
-            text = _text(file, path)
-            query = parse_query(
-                text,
-                name=name,
-                group=group,
-                path=path,
-                vocabulary=vocabulary,
-                steps=_steps_of(file, root) if is_built_in else {},
-                is_checked=trusts_own and is_built_in,
-                is_built_in=is_built_in,
-            )
+            query = read()
             _require_place(query, seen)
         except UsageError as error:
             yield error
         else:
-            seen[name] = query
+            seen[query.name] = query
             yield query
+
+
+def _own_query(
+    name: str, group: str, path: str, file: Path, *, is_checked: bool
+) -> Query:
+    _require_name(name, path)
+    return parse_query(
+        _text(file, path),
+        name=name,
+        group=group,
+        path=path,
+        vocabulary=_vocabulary(_ROOT),
+        steps=_steps_of(file),
+        is_checked=is_checked,
+        is_built_in=True,
+    )
+
+
+def _query_of_user(group: str, file: Path) -> Query:
+    path = file.as_posix()
+    _require_name(file.stem, path)
+    return parse_query(
+        _text(file, path),
+        name=file.stem,
+        group=group,
+        path=path,
+        vocabulary=_vocabulary(_ROOT),
+    )
+
+
+@cache
+def _vocabulary(root: Path) -> Vocabulary:
+    text = (root / "vocabulary.sql").read_text(encoding="utf-8")
+    return parse_vocabulary(text, "vocabulary.sql")
 
 
 def find_query(catalogue: Catalogue, name: str) -> Query:
@@ -133,33 +186,33 @@ def find_query(catalogue: Catalogue, name: str) -> Query:
     raise UsageError(f"there is no query {name!r}{hint}")
 
 
-def _built_in(root: Path) -> Iterator[tuple[str, str, Path]]:
-    for group in GROUPS:
-        files = sorted((root / group).rglob("*.sql"))
-        homes = {file.with_suffix("") for file in files}
-        for file in files:
-            if homes.isdisjoint(file.parents):
-                yield group, _path(file, root), file
+def _files_of(group: str) -> Iterator[tuple[str, str, Path]]:
+    """Yield the name, path in the project and file of each query of ours in a group."""
+    files = sorted((_ROOT / group).rglob("*.sql"))
+    homes = {file.with_suffix("") for file in files}
+    for file in files:
+        if homes.isdisjoint(file.parents):
+            yield file.stem, _path(file), file
 
 
-def _steps_of(file: Path, root: Path) -> dict[str, Step]:
+def _steps_of(file: Path) -> dict[str, Step]:
     """Return the steps of a query of ours by name."""
     return {
-        path.stem: parse_step(path.read_text("utf-8"), _path(path, root))
+        path.stem: parse_step(path.read_text("utf-8"), _path(path))
         for path in sorted(file.with_suffix("").rglob("*.sql"))
     }
 
 
-def _path(file: Path, root: Path) -> str:
-    return f"queries/sql/{file.relative_to(root).as_posix()}"
+def _path(file: Path) -> str:
+    return f"queries/sql/{file.relative_to(_ROOT).as_posix()}"
 
 
-def _of_users(folders: Iterable[Path]) -> Iterator[tuple[str, str, Path]]:
+def _of_users(folders: Iterable[Path]) -> Iterator[tuple[str, Path]]:
     for folder in folders:
         if not folder.is_dir():
             raise UsageError(f"there is no folder of queries at {folder}")
         for file in sorted(folder.rglob("*.sql")):
-            yield file.parent.name, file.as_posix(), file
+            yield file.parent.name, file
 
 
 def _require_name(name: str, path: str) -> None:

@@ -151,8 +151,8 @@ class _Composer:
 
     def _is_call(self, tokens: Tokens, at: int, before: str) -> bool:
         return (
-            tokens[at][1] in self._catalogue
-            and before.upper() in BEFORE_SOURCES
+            before.upper() in BEFORE_SOURCES
+            and tokens[at][1] in self._catalogue
             and tokens[at + 1 : at + 2] != []
             and tokens[at + 1][1] == "("
         )

@@ -132,7 +132,7 @@ def test_files_below_a_query_of_ours_are_its_steps(
     )
     (folder / "q" / "least" / "numbers.sql").write_text(NUMBERS)
     (folder / "q" / "twice.sql").write_text(TWICE)
-    monkeypatch.setattr(catalogue, "__file__", str(tmp_path / "catalogue.py"))
+    monkeypatch.setattr(catalogue, "_ROOT", tmp_path / "sql")
     [query] = read_queries()
     assert not isinstance(query, HlodbError)
     assert duckdb.execute(query.sql, {"least": 3}).fetchall() == [(6,), (8,)]
