@@ -37,7 +37,7 @@ def makers(start: Array) -> dict[Instruction, bool]:
         array, is_stored = waiting.pop()
         maker = array.instruction
         if maker.opcode == "dynamic-update-slice":
-            sources, is_stored = [_operand(maker, 1)], True
+            sources, is_stored = [operand_of(maker, 1)], True
         else:
             sources = [*_sources(array)]
         if not sources and maker.opcode not in _COMPUTES_NOTHING:
@@ -58,29 +58,29 @@ def _sources(array: Array) -> Iterator[Array]:
             yield from _passed(caller, instruction, element)
     elif opcode == "tuple":
         if element != WHOLE:
-            yield _operand(instruction, element)
+            yield operand_of(instruction, element)
     elif opcode == "opt-barrier":
-        yield _operand(instruction, 0, element)
+        yield operand_of(instruction, 0, element)
     elif opcode in _CALLS:
         yield from _results(instruction, element)
     elif opcode == "copy-start":
         if element == 0:
-            yield _operand(instruction, 0)
+            yield operand_of(instruction, 0)
     elif opcode == "async-update":
         if element == 1:
-            yield _operand(instruction, 0, 1)
+            yield operand_of(instruction, 0, 1)
     elif element == WHOLE:
         if opcode == "get-tuple-element":
-            yield _operand(instruction, 0, int(instruction.attributes["index"]))
+            yield operand_of(instruction, 0, int(instruction.attributes["index"]))
         elif opcode == "copy-done":
-            yield _operand(instruction, 0, 0)
+            yield operand_of(instruction, 0, 0)
         elif opcode == "async-done":
-            yield _operand(instruction, 0, 1)
+            yield operand_of(instruction, 0, 1)
         elif opcode in _ONE_FROM_ONE:
-            yield _operand(instruction, 0)
+            yield operand_of(instruction, 0)
 
 
-def _operand(instruction: Instruction, number: int, element: int = WHOLE) -> Array:
+def operand_of(instruction: Instruction, number: int, element: int = WHOLE) -> Array:
     """Return an operand, or an element of it; of a tuple in a tuple, the outer one."""
     outer = instruction.operand_elements[number]
     operand = instruction.operands[number]
@@ -96,7 +96,7 @@ def _results(caller: Instruction, element: int) -> Iterator[Array]:
         elif is_tuple(called.root.shape) == (element != WHOLE):
             yield Array(called.root, element)
     if caller.opcode == "while" and is_tuple(caller.shape) == (element != WHOLE):
-        yield _operand(caller, 0, element)
+        yield operand_of(caller, 0, element)
 
 
 def _passed(
@@ -111,7 +111,7 @@ def _passed(
         branches = enumerate(_called(caller), 1)
         numbers = [at for at, called in branches if called is parameter.computation]
     for number in numbers:
-        yield _operand(caller, number, element)
+        yield operand_of(caller, number, element)
     body = caller.called("body")
     if caller.opcode == "while" and body is not None:
         yield Array(body.root, element)

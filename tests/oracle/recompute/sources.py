@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tests.oracle.dump import Frame, Instruction, Module, Value
-from tests.oracle.recompute.flow import WHOLE, Array, makers
+from tests.oracle.recompute.flow import WHOLE, Array, makers, operand_of
 
 _FRAMEWORKS = (
     "jax", "jaxlib", "flax", "optax", "haiku", "equinox", "tensorflow", "keras",
@@ -108,9 +108,8 @@ def _stored(module: Module, value: Value) -> Attributed | None:
     if value.instruction is None:
         return None
     outermost = re.match(r"\{(\d+)", value.index or "")
-    start = Array(value.instruction, int(outermost[1]) if outermost else WHOLE)
-    if (operand := _combined(value)) is not None:
-        start = Array(operand, WHOLE)
+    own = Array(value.instruction, int(outermost[1]) if outermost else WHOLE)
+    start = _combined(value) or own
     found = []
     for maker, is_stored in makers(start).items():
         source = source_of(module, maker)
@@ -122,14 +121,14 @@ def _stored(module: Module, value: Value) -> Attributed | None:
     return Attributed("stored", source, path)
 
 
-def _combined(value: Value) -> Instruction | None:
+def _combined(value: Value) -> Array | None:
     """Return the operand that an element of a combined collective is made of."""
     made = value.instruction
     outermost = re.match(r"\{(\d+)", value.index or "")
     if made is None or made.opcode not in _COMBINED or outermost is None:
         return None
     place = int(outermost[1])
-    return made.operands[place] if place < len(made.operands) else None
+    return operand_of(made, place) if place < len(made.operands) else None
 
 
 def _is_of_loop(module: Module, source: Source) -> bool:
