@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from hlodb.errors import HlodbError, UsageError
@@ -176,8 +176,10 @@ def shared_answers(
             )
         yield statements.select
     except BaseException:
-        if is_own:
-            connection.execute("ROLLBACK")
+        # A file that a failing disk has made unusable can't even roll back.
+        with suppress(DatabaseError):
+            if is_own:
+                connection.execute("ROLLBACK")
         raise
     for name in statements.shared:
         connection.execute(f"DROP TABLE temp.{name}")

@@ -19,6 +19,7 @@ from hlodb.queries.run import (
     run_query,
     run_sql,
 )
+from hlodb.schema.warehouse import connect
 
 CATALOGUE = load_catalogue()
 QUERY = """\
@@ -205,3 +206,16 @@ def test_columns_that_share_a_name(warehouse: duckdb.DuckDBPyConnection) -> None
 def test_no_statement(warehouse: duckdb.DuckDBPyConnection, sql: str) -> None:
     with pytest.raises(UsageError, match="there is no statement"):
         run_sql(warehouse, sql)
+
+
+def test_explained_sql_gives_duckdb_alone_the_rows_of_the_query(
+    demo_warehouse: Path,
+) -> None:
+    query = CATALOGUE["peak_by_role"]
+    given: dict[str, Value] = {"run": "v5e-jax-0.10.2", "program": "jit_cnn"}
+    script = explain(query, given, CATALOGUE)
+    assert script.count("CREATE OR REPLACE TEMP TABLE ") > 10
+    with connect(demo_warehouse) as connection:
+        rows = run_query(connection, query.name, given).rows
+    with duckdb.connect(str(demo_warehouse), read_only=True) as alone:
+        assert alone.execute(script).fetchall() == rows != []
