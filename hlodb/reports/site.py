@@ -48,9 +48,10 @@ from hlodb.reports.read.history import Track, Trend
 from hlodb.reports.read.neighbours import (
     Line,
     facts_of,
+    find_lines,
     read_details_of,
     read_environments,
-    read_lines,
+    read_line,
     read_quality,
     trends_until,
 )
@@ -140,8 +141,18 @@ def make_site(
 
     Raises UsageError where the warehouse holds no run, or the folder other files.
     """
-    site = open_site(folder)
-    known = _read_known(connection, settings)
+    with _beside(connection) as beside:
+        return _make_site(connection, beside, open_site(folder), settings, title)
+
+
+def _make_site(
+    connection: Connection,
+    beside: _Beside,
+    site: SiteFolder,
+    settings: Settings,
+    title: str,
+) -> SiteSummary:
+    known = _read_known(connection, beside, settings)
     old_runs = dict(_old_runs(site, known))
     old_programs = dict(_old_programs(site, known))
     pages = [
@@ -151,19 +162,18 @@ def make_site(
         *(p.page for lined in known.lines for p in lined.programs.values()),
     ]
     site.begin(pages)
-    with _beside(connection) as beside:
-        explained = [
-            beside(partial(_read_programs, run=run, held=held, settings=settings))
-            for run, held in _held_by(known, old_programs).items()
-        ]
-        details = _write_runs(connection, site, known, old_runs)
-        reports = [
-            beside(partial(_judged, lined=lined, known=known, details=details))
-            for lined in known.lines
-        ]
-        for read in explained:
-            _write_programs(site, known, old_programs, read.result())
-        judged = [report.result() for report in reports]
+    explained = [
+        beside(partial(_read_programs, run=run, held=held, settings=settings))
+        for run, held in _held_by(known, old_programs).items()
+    ]
+    details = _write_runs(connection, site, known, old_runs)
+    reports = [
+        beside(partial(_judged, lined=lined, known=known, details=details))
+        for lined in known.lines
+    ]
+    for read in explained:
+        _write_programs(site, known, old_programs, read.result())
+    judged = [report.result() for report in reports]
     _write_findings(site, known)
     _write_index(site, known, judged, title)
     site.finish(pages, {"runs": [run.name for run in known.runs]})
@@ -212,11 +222,17 @@ def _beside(connection: Connection) -> Iterator[_Beside]:
                 raise
 
 
-def _read_known(connection: Connection, settings: Settings) -> _Known:
+def _read_known(connection: Connection, beside: _Beside, settings: Settings) -> _Known:
     runs = read_runs(connection)
     if not runs:
         raise UsageError("the warehouse holds no run: `hlodb ingest PATH` first")
-    lines = read_lines(connection, runs, settings)
+    reads = [
+        beside(
+            partial(read_line, line=line, members=members, runs=runs, settings=settings)
+        )
+        for line, members in find_lines(connection, runs, settings)
+    ]
+    lines = [read.result() for read in reads]
     titles = _titles(lines)
     return _Known(
         runs,

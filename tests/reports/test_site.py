@@ -23,9 +23,10 @@ from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.read.facts import read_runs
 from hlodb.reports.read.neighbours import (
     facts_of,
+    find_lines,
     read_details_of,
     read_environments,
-    read_lines,
+    read_line,
 )
 from hlodb.reports.read.programs import ProgramRow
 from hlodb.reports.site import INDEX, SiteSummary, make_site
@@ -311,7 +312,9 @@ def in_diffs_and_on_pages(warehouse: Path) -> list[tuple[Said, Said]]:
     settings = Settings(floor_bytes=0, floor_ratio=0.0, managed_ratio=0.0)
     found = []
     with reading(warehouse) as connection:
-        for line in read_lines(connection, read_runs(connection), settings):
+        runs = read_runs(connection)
+        for members in find_lines(connection, runs, settings):
+            line = read_line(connection, *members, runs, settings)
             details = read_details_of(connection, line.neighbours, settings.top)
             environments = read_environments(connection, line.neighbours)
             for each in line.neighbours:

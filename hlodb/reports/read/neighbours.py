@@ -99,21 +99,13 @@ class Line:
         return sorted({color for each in used for color in each})
 
 
-def read_lines(
-    connection: Connection, runs: Sequence[Run], settings: Settings
-) -> list[Line]:
-    """Return every run in the line of those that it follows, each a member once."""
-    by_id = {run.run_id: run for run in runs}
-    return [
-        _read_line(connection, line, members, by_id, settings)
-        for line, members in _lines(connection, runs, settings)
-    ]
-
-
-def _lines(
+def find_lines(
     connection: Connection, runs: Sequence[Run], settings: Settings
 ) -> list[tuple[list[Run], list[Run]]]:
-    """Return lines of runs and their members, the line of the latest run first."""
+    """Return lines of runs and their members, the line of the latest run first.
+
+    Every run is in the line of those that it follows, and a member of one.
+    """
     places = {run.run_id: place for place, run in enumerate(runs)}
     left = dict(places)
     found = []
@@ -143,13 +135,15 @@ def _line(
         line = [*earlier, *line]
 
 
-def _read_line(
+def read_line(
     connection: Connection,
     line: list[Run],
     members: list[Run],
-    by_id: Mapping[int, Run],
+    runs: Iterable[Run],
     settings: Settings,
 ) -> Line:
+    """Return what memory the runs of a line of `find_lines` needed."""
+    by_id = {run.run_id: run for run in runs}
     modules = read_modules(connection, line, line[-1])
     placed = {module.key: module for found in modules.values() for module in found}
     profiles = read_profiles(connection, placed.values())
