@@ -55,8 +55,8 @@ Catalogue = Mapping[str, Query]
 def load_catalogue(folders: Iterable[Path] = ()) -> Catalogue:
     """Return all queries by name, in the order of groups and names.
 
-    Raises UsageError with `path:line` at the first file that is not a sound query. That
-    the SQL of our own is sound is for `lint` to say: it takes longer than most answers.
+    Raises UsageError with `path:line` at the first file of a user that is not a sound
+    query. That ours are sound is for `lint` to say: it takes longer than most answers.
     """
     given = tuple(folders)
     return _load_catalogue(given) if given else _own_catalogue()

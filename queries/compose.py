@@ -6,9 +6,10 @@ value, unless the call sets it. The statements need no macro of the warehouse, s
 nothing in a file can take the place of a block.
 
 What several calls read with equal arguments is answered once, into a temporary table
-before the query (a shared answer): DuckDB then plans a third of the text, and knows how
-many rows there are. It is not a common table expression: with DuckDB 1.5.6 a statement
-that recurses (`remedy_marks` of 4,000 instructions) waited for ever for one of them.
+before the query (a shared answer): DuckDB then plans less text (190 kB of 460 kB for
+`remedies`), and knows how many rows there are. It is not a common table expression:
+with DuckDB 1.5.6 a statement that recurses (`remedy_marks` of 4,000 instructions)
+waited for ever for one of them.
 """
 
 from __future__ import annotations
