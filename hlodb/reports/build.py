@@ -20,7 +20,7 @@ from hlodb.reports.judge.findings import cause_groups
 from hlodb.reports.judge.judgement import Judgement, judge
 from hlodb.reports.judge.notes import notes
 from hlodb.reports.judge.report import REPORT_SCHEMA, Report, published
-from hlodb.reports.read.compared_runs import Request, parse_side
+from hlodb.reports.read.compared_runs import ComparedRuns, Request, parse_side
 from hlodb.reports.read.details import DetailsOfPairs
 from hlodb.reports.read.drawn.arenas import ArenaMap, read_arena_maps
 from hlodb.reports.read.drawn.curves import Curve, read_curves
@@ -40,14 +40,15 @@ def build_report(
     request: Request,
     settings: Settings,
     known: DetailsOfPairs | None = None,
+    compared: ComparedRuns | None = None,
 ) -> Report:
     """Return the report on a candidate.
 
-    `known` is as for `read_report_facts`. Raise UsageError for an unknown run,
-    NothingToCompare where the warehouse (or the series) holds no run at all. A
-    candidate without a base has a report that says so.
+    `known` and `compared` are as for `read_report_facts`. Raise UsageError for an
+    unknown run, NothingToCompare where the warehouse (or the series) holds no run at
+    all. A candidate without a base has a report that says so.
     """
-    facts = read_report_facts(connection, request, settings, known)
+    facts = read_report_facts(connection, request, settings, known, compared)
     judged = judge(facts, request, settings)
     compared, findings = facts.compared, judged.findings
     is_drawn = "pictures" in request.shown

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -39,7 +39,11 @@ from hlodb.reports.document.site import (
 from hlodb.reports.judge.report import Report
 from hlodb.reports.pictures.draw_trend import draw_trend
 from hlodb.reports.pictures.picture import Picture
-from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.read.compared_runs import (
+    ComparedRuns,
+    Request,
+    read_compared_runs,
+)
 from hlodb.reports.read.decisions import Decisions, read_decisions
 from hlodb.reports.read.details import DetailsOfPairs
 from hlodb.reports.read.drawn.overview_drawings import Drawings, read_drawings_of
@@ -103,12 +107,15 @@ class _Program:
 
 @dataclass(frozen=True, slots=True)
 class _Lined:
-    """A line with the names of its pages."""
+    """A line with the names of its pages, and its latest run as a report compares it.
+
+    A single run is compared with nothing, unless it is the latest of all.
+    """
 
     line: Line
     title: str
     programs: dict[str, _Program]
-    links: dict[str, str] = field(default_factory=dict)
+    compared: Future[ComparedRuns | None]
 
 
 class _Explained(NamedTuple):
@@ -226,25 +233,62 @@ def _read_known(connection: Connection, beside: _Beside, settings: Settings) -> 
     runs = read_runs(connection)
     if not runs:
         raise UsageError("the warehouse holds no run: `hlodb ingest PATH` first")
-    reads = [
-        beside(
-            partial(read_line, line=line, members=members, runs=runs, settings=settings)
+    lines: list[Future[Line]] = []
+    compared = []
+    for line, members in find_lines(connection, runs, settings):
+        lines.append(Future())
+        compared.append(
+            beside(
+                partial(
+                    _read_line,
+                    line=line,
+                    members=members,
+                    runs=runs,
+                    settings=settings,
+                    found=lines[-1],
+                )
+            )
         )
-        for line, members in find_lines(connection, runs, settings)
-    ]
-    lines = [read.result() for read in reads]
-    titles = _titles(lines)
+    read = [line.result() for line in lines]
+    titles = _titles(read)
     return _Known(
         runs,
         [
-            _Lined(line, title, _programs(line, title))
-            for line, title in zip(lines, titles, strict=True)
+            _Lined(line, title, _programs(line, title), latest)
+            for line, title, latest in zip(read, titles, compared, strict=True)
         ],
         {run.run_id: f"{RUNS}/{file_name(run.name)}" for run in runs},
         read_decisions(connection),
         list(listing(connection).dicts()),
         settings,
     )
+
+
+def _read_line(
+    connection: Connection,
+    line: list[Run],
+    members: list[Run],
+    runs: Sequence[Run],
+    settings: Settings,
+    found: Future[Line],
+) -> ComparedRuns | None:
+    """Set what is `found` of a line, then return what a report on it compares."""
+    try:
+        with read_line(connection, line, members, runs, settings) as (read, followed):
+            found.set_result(read)
+            if len(members) < 2 and members[-1] != runs[-1]:
+                return None
+            request = _request(members[-1])
+            return read_compared_runs(connection, request, settings, followed)
+    except BaseException as error:
+        if not found.done():
+            found.set_exception(error)
+        raise
+
+
+def _request(latest: Run) -> Request:
+    """Return what is reported on the latest run of a line."""
+    return Request(candidate=latest.name, shown=frozenset())
 
 
 def _titles(lines: Sequence[Line]) -> list[str]:
@@ -535,15 +579,12 @@ def _drawn_trends(programs: Sequence[ListedProgram]) -> list[Trend]:
 def _judged(
     connection: Connection, lined: _Lined, known: _Known, details: DetailsOfPairs
 ) -> Report | None:
-    """Return the report on the latest run of a line, as `hlodb report` judges it.
-
-    A single run was compared with nothing, unless it is the latest of all.
-    """
-    latest = lined.line.members[-1]
-    if len(lined.line.members) < 2 and latest != known.runs[-1]:
+    """Return the report on the latest run of a line, as `hlodb report` judges it."""
+    compared = lined.compared.result()
+    if compared is None:
         return None
-    request = Request(candidate=latest.name, shown=frozenset())
-    return build_report(connection, request, known.settings, details)
+    request = _request(compared.candidate)
+    return build_report(connection, request, known.settings, details, compared)
 
 
 def _write_index(

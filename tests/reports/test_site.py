@@ -314,7 +314,8 @@ def in_diffs_and_on_pages(warehouse: Path) -> list[tuple[Said, Said]]:
     with reading(warehouse) as connection:
         runs = read_runs(connection)
         for members in find_lines(connection, runs, settings):
-            line = read_line(connection, *members, runs, settings)
+            with read_line(connection, *members, runs, settings) as (line, _):
+                pass
             details = read_details_of(connection, line.neighbours, settings.top)
             environments = read_environments(connection, line.neighbours)
             for each in line.neighbours:

@@ -20,7 +20,7 @@ from hlodb.reports.read.facts import (
     read_profiles,
     read_runs,
 )
-from hlodb.reports.read.history import History, read_history
+from hlodb.reports.read.history import Followed, History, read_history
 from hlodb.reports.read.pairs import (
     Loaded,
     Pair,
@@ -122,9 +122,15 @@ class ComparedRuns:
 
 
 def read_compared_runs(
-    connection: Connection, request: Request, settings: Settings
+    connection: Connection,
+    request: Request,
+    settings: Settings,
+    known: Followed | None = None,
 ) -> ComparedRuns:
-    """Read candidate and base, the modules of all runs that matter, and verdicts."""
+    """Read candidate and base, the modules of all runs that matter, and verdicts.
+
+    `known` is as for `read_history`.
+    """
     runs = read_runs(connection)
     series = request.series or settings.series
     candidate = candidate_run(runs, request.candidate, series)
@@ -152,6 +158,7 @@ def read_compared_runs(
         settings,
         has_steps=request.kind == "report",
         first_runs=baseline.compared,
+        known=known,
     )
     return ComparedRuns(
         candidate,

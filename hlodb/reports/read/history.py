@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -165,6 +166,36 @@ class History(NamedTuple):
     since: Mapping[tuple[PairKey, int], Since]
 
 
+class Followed(NamedTuple):
+    """The programs of `line` followed through its runs; `answered` as for run_query."""
+
+    line: Sequence[Run]
+    tracks: list[Track]
+    steps: list[Step]
+    answered: Mapping[str, str]
+
+
+@contextmanager
+def followed_through(
+    connection: Connection,
+    line: Sequence[Run],
+    loaded: Loaded,
+    settings: Settings,
+    *,
+    has_steps: bool,
+) -> Iterator[Followed]:
+    """Yield tracks and steps of the runs of `line`, for several histories of it."""
+    asked = {"run_ids": [run.run_id for run in line]}
+    with answered_once(
+        connection, ["program_tracks"], asked, load_catalogue()
+    ) as answered:
+        tracks = read_tracks(connection, line, loaded.modules, answered)
+        steps = []
+        if has_steps:
+            steps = _read_steps(connection, line, tracks, loaded, settings, answered)
+        yield Followed(line, tracks, steps, answered)
+
+
 def read_history(
     connection: Connection,
     line: Sequence[Run],
@@ -174,19 +205,18 @@ def read_history(
     *,
     has_steps: bool,
     first_runs: Sequence[Run] = (),
+    known: Followed | None = None,
 ) -> History:
     """Return the history of the runs of `line`, and of `pairs` of its last run.
 
-    A difference of a pair begins in one of `first_runs`.
+    A difference of a pair begins in one of `first_runs`. What is `known` of the same
+    runs, with steps, is not read again.
     """
-    asked = {"run_ids": [run.run_id for run in line]}
-    with answered_once(
-        connection, ["program_tracks"], asked, load_catalogue()
-    ) as answered:
-        tracks = read_tracks(connection, line, loaded.modules, answered)
-        steps = []
-        if has_steps:
-            steps = _read_steps(connection, line, tracks, loaded, settings, answered)
+    with (
+        nullcontext(known)
+        if known is not None and known.line == line
+        else followed_through(connection, line, loaded, settings, has_steps=has_steps)
+    ) as (_, tracks, steps, answered):
         found = _read_since(connection, line, pairs, loaded, settings, answered)
     by_key = {pair.key: pair for pair in pairs}
     since = {

@@ -9,7 +9,8 @@ run that `hlodb report --baseline previous` takes, so that few queries serve all
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -29,12 +30,13 @@ from hlodb.reports.read.facts import (
     rows,
 )
 from hlodb.reports.read.history import (
+    Followed,
     History,
     Since,
     Track,
     Trend,
+    followed_through,
     marks_of,
-    read_history,
     trend_of,
 )
 from hlodb.reports.read.pairs import (
@@ -135,20 +137,23 @@ def _line(
         line = [*earlier, *line]
 
 
+@contextmanager
 def read_line(
     connection: Connection,
     line: list[Run],
     members: list[Run],
     runs: Iterable[Run],
     settings: Settings,
-) -> Line:
-    """Return what memory the runs of a line of `find_lines` needed."""
+) -> Iterator[tuple[Line, Followed]]:
+    """Yield what memory the runs of a line of `find_lines` needed.
+
+    Beside it is what other histories of the same runs need not read again.
+    """
     by_id = {run.run_id: run for run in runs}
     modules = read_modules(connection, line, line[-1])
     placed = {module.key: module for found in modules.values() for module in found}
     profiles = read_profiles(connection, placed.values())
     loaded = Loaded(by_id, placed, profiles)
-    history = read_history(connection, line, [], loaded, settings, has_steps=True)
     before = dict(zip(line[1:], line, strict=False))
     pairs = read_pairs_of(
         connection, [(before[run], run) for run in members if run in before], loaded
@@ -175,15 +180,14 @@ def read_line(
         Neighbour(run, before.get(run), _why(run, before), verdicts[run.run_id])
         for run in members
     ]
-    return Line(
-        line,
-        members,
-        history.tracks,
-        marks_of(history.steps),
-        modules,
-        profiles,
-        neighbours,
-    )
+    with followed_through(
+        connection, line, loaded, settings, has_steps=True
+    ) as followed:
+        marks = marks_of(followed.steps)
+        yield (
+            Line(line, members, followed.tracks, marks, modules, profiles, neighbours),
+            followed,
+        )
 
 
 def _why(run: Run, before: Mapping[Run, Run]) -> str:

@@ -81,12 +81,14 @@ def read_report_facts(
     request: Request,
     settings: Settings,
     known: DetailsOfPairs | None = None,
+    compared: ComparedRuns | None = None,
 ) -> ReportFacts:
     """Return the facts of the runs that a request names, see `read_compared_runs`.
 
     Where details are `known`, only facts of gates and of the headline are read.
+    `compared` are the runs where they have been read.
     """
-    compared = read_compared_runs(connection, request, settings)
+    compared = compared or read_compared_runs(connection, request, settings)
     base, candidate = compared.baseline.run, compared.candidate
     is_report = request.kind == "report"
     catalogue = load_catalogue()
