@@ -297,11 +297,16 @@ output_option: Decorator = click.option(
 def open_for_reading(db: Path, small_bytes: int | None = None) -> Iterator[Connection]:
     """Yield a read-only connection from which no other file can be reached.
 
-    A file below `small_bytes` is read by one thread: more bring less than they cost.
+    A file below `small_bytes` is read by one thread, and planned without statistics of
+    its columns: more brings less than it costs.
     """
     with reading(db) as connection:
         if small_bytes is not None and db.is_file() and db.stat().st_size < small_bytes:
             connection.execute("SET threads = 1")
+            connection.execute(
+                "SET disabled_optimizers ="
+                " 'compressed_materialization,statistics_propagation'"
+            )
         close_to_the_world(connection)
         yield connection
 
