@@ -17,7 +17,7 @@ from click.core import ParameterSource
 
 from hlodb.errors import UsageError
 from hlodb.lake import is_lake
-from hlodb.lake.opening import reading
+from hlodb.lake.opening import read_as_small, reading
 from hlodb.printed_commands import DEFAULT_DB, named_db
 from hlodb.queries.render.forms import BINARY_FORMATS, FORMATS, writer
 from hlodb.queries.result import Result
@@ -297,16 +297,11 @@ output_option: Decorator = click.option(
 def open_for_reading(db: Path, small_bytes: int | None = None) -> Iterator[Connection]:
     """Yield a read-only connection from which no other file can be reached.
 
-    A file below `small_bytes` is read by one thread, and planned without statistics of
-    its columns: more brings less than it costs.
+    A file below `small_bytes` is read as a small one.
     """
     with reading(db) as connection:
         if small_bytes is not None and db.is_file() and db.stat().st_size < small_bytes:
-            connection.execute("SET threads = 1")
-            connection.execute(
-                "SET disabled_optimizers ="
-                " 'compressed_materialization,statistics_propagation'"
-            )
+            read_as_small(connection)
         close_to_the_world(connection)
         yield connection
 

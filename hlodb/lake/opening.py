@@ -49,6 +49,9 @@ def _without_hiding_objects(connection: Connection, path: str | Path) -> Connect
     return connection
 
 
+_SLOW_TO_PLAN = "compressed_materialization"
+
+
 def _quick(connection: Connection) -> Connection:
     """Halve the time in which a connection plans the largest queries.
 
@@ -56,8 +59,16 @@ def _quick(connection: Connection) -> Connection:
     plan again. Large queries have hundreds of them, and few rows to sort.
     """
     with suppress(InvalidInputException):  # Locked, and so set before.
-        connection.execute("SET disabled_optimizers = 'compressed_materialization'")
+        connection.execute(f"SET disabled_optimizers = '{_SLOW_TO_PLAN}'")
     return connection
+
+
+def read_as_small(connection: Connection) -> None:
+    """Read by one thread and plan without statistics: few rows don't repay more."""
+    connection.execute("SET threads = 1")
+    connection.execute(
+        f"SET disabled_optimizers = '{_SLOW_TO_PLAN},statistics_propagation'"
+    )
 
 
 def require_warehouse(path: str | Path) -> None:

@@ -19,7 +19,7 @@ from hlodb.reports.config.reading import parse_settings
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.judge.findings import Finding
 from hlodb.reports.judge.report import Report
-from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.read.compared_runs import Request, read_compared_runs
 from hlodb.reports.read.facts import read_runs
 from hlodb.reports.read.neighbours import (
     facts_of,
@@ -334,6 +334,24 @@ def in_diffs_and_on_pages(warehouse: Path) -> list[tuple[Said, Said]]:
                 )
                 found.append((said(diff), said(report_on(facts, settings))))
     return found
+
+
+def test_what_is_known_of_a_line_changes_no_comparison(tmp_path: Path) -> None:
+    with reading(make(tmp_path / "w.duckdb", *FOLLOWED)) as connection:
+        runs = read_runs(connection)
+        [*_, (line, members)] = find_lines(connection, runs, Settings())
+        request = Request(candidate=members[-1].name)
+        alone = read_compared_runs(connection, request, Settings())
+        with read_line(connection, line, members, runs, Settings()) as (_, followed):
+            emptied = followed._replace(steps=[])
+            assert followed.line == alone.line
+            assert (
+                read_compared_runs(connection, request, Settings(), followed) == alone
+            )
+            short = read_compared_runs(connection, request, Settings(), emptied)
+    assert alone.history.steps
+    # What is known is indeed taken.
+    assert short.history.steps == []
 
 
 def test_pages_of_runs_say_what_diffs_say(tmp_path: Path) -> None:
