@@ -5,8 +5,8 @@
 --   a jitted function that is none of the user's. Nor is one that only a
 --   checkpoint runs again, or whose line is a call that leads to another such
 --   loop. A loop without a line is any loop of the other side that runs as
---   often and carries the same arrays: below a checkpoint, JAX leaves out the
---   lines of the loops inside of loops.
+--   often: below a checkpoint, JAX leaves out the lines of the loops inside of
+--   loops.
 -- grain: pair, side, loop
 WITH pairs_that_mark_backward_loops AS (
   SELECT o.pair
@@ -34,11 +34,7 @@ loops AS MATERIALIZED (
     -- Some releases do not say which loops are of the backward pass: it counts
     -- only where both sides say it.
     o.is_backward AND b.pair IS NOT NULL AS is_backward, o.user_function,
-    o.frame_id, s.trip_count, s.body_size,
-    CASE
-      WHEN coalesce(g.has_same_sizes, TRUE) THEN o.shape
-      ELSE regexp_replace(o.shape, '\[[^\]]*\]', '', 'g')
-    END AS carried
+    o.frame_id, s.trip_count, s.body_size
   FROM operations AS o
   LEFT JOIN pairs_that_mark_backward_loops AS b USING (pair)
   JOIN program_calls AS c USING (pair, is_candidate, instruction_id)
@@ -48,7 +44,6 @@ loops AS MATERIALIZED (
     ON n.pair = o.pair
     AND n.function_name
       = regexp_extract_all(o.op_name, 'jit\((\w+)\)', 1)[-1]
-  LEFT JOIN argument_agreement AS g ON g.pair = o.pair
   WHERE o.opcode = 'while'
     AND c.role = 'condition'
     -- The copy that a checkpoint runs again comes and goes with it.
@@ -86,7 +81,7 @@ numbered AS (
     l.*, l.frame_id IS NULL AS is_unlocated,
     row_number() OVER (
       PARTITION BY
-        l.pair, l.is_candidate, l.trip_count, l.carried, l.frame_id IS NULL
+        l.pair, l.is_candidate, l.trip_count, l.frame_id IS NULL
       ORDER BY l.instruction_id
     ) AS number
   FROM unmatched_by_function AS l
@@ -103,7 +98,6 @@ unmatched AS (
       AND o.is_candidate <> l.is_candidate
       AND o.is_unlocated <> l.is_unlocated
       AND o.trip_count = l.trip_count
-      AND o.carried = l.carried
       AND o.number = l.number
   ) AS d USING (pair, is_candidate, instruction_id)
 ),

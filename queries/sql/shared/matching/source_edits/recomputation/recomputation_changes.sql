@@ -1,8 +1,9 @@
 -- step: Pairs of which one side recomputes more. is_kept says that some
---   checkpoint is still in the candidate.
+--   checkpoint is still in the candidate. more_barriers: JAX writes one
+--   opt-barrier per checkpoint that is recomputed, whatever it saves.
 -- grain: pair
 SELECT
-  t.*,
+  t.*, coalesce(b.more_barriers, 0) AS more_barriers,
   EXISTS (
     SELECT 1
     FROM operations AS o
@@ -12,6 +13,13 @@ SELECT
   ) AS is_kept
 FROM (
   SELECT
+    pair, sum(CASE WHEN is_candidate THEN 1 ELSE -1 END) AS more_barriers
+  FROM operations
+  WHERE opcode = 'opt-barrier'
+  GROUP BY pair
+) AS b
+RIGHT JOIN (
+  SELECT
     pair, sum(base_recomputed) AS base_recomputed,
     sum(candidate_recomputed) AS candidate_recomputed,
     sum(CASE
@@ -20,6 +28,7 @@ FROM (
   FROM recomputation_counts
   GROUP BY pair
 ) AS t
+  USING (pair)
 WHERE t.base_recomputed <> t.candidate_recomputed
   AND t.more_recomputed <> 0
   AND (t.more_recomputed > 0) = (t.candidate_recomputed > t.base_recomputed)

@@ -94,8 +94,10 @@ SELECT
   CAST(t.base_recomputed AS VARCHAR) AS base_text,
   CAST(t.candidate_recomputed AS VARCHAR) AS candidate_text,
   CASE
-    WHEN t.candidate_recomputed > t.base_recomputed THEN 'saves less'
-    WHEN t.is_kept THEN 'saves more'
+    WHEN t.candidate_recomputed > t.base_recomputed
+      THEN CASE WHEN t.more_barriers > 0 THEN 'more' ELSE 'saves less' END
+    WHEN t.is_kept
+      THEN CASE WHEN t.more_barriers < 0 THEN 'fewer' ELSE 'saves more' END
     ELSE 'removed'
   END AS subject,
   CAST(abs(t.candidate_recomputed - t.base_recomputed) AS BIGINT)
