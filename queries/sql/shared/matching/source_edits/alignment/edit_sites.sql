@@ -1,6 +1,8 @@
 -- step: The line at which what comes from a frame was edited: the outermost
 --   call that less than half of the program comes from, and four of five of
---   whose operations are unmatched; else the innermost line of the user.
+--   whose operations are unmatched; else the innermost line of the user, but
+--   for one of a function that other lines call as well, with operations that
+--   all match: what differs is the call.
 -- grain: pair, side, frame
 WITH frame_counts AS (
   SELECT
@@ -26,6 +28,29 @@ site_counts AS (
   )
   GROUP BY pair, is_candidate, site
 ),
+calls AS (
+  SELECT
+    c.pair, c.is_candidate, c.site, n.operation_count, n.unmatched_count,
+    lead(c.site) OVER (
+      PARTITION BY c.pair, c.is_candidate, c.frame_id ORDER BY c.distance
+    ) AS caller_site
+  FROM call_sites AS c
+  JOIN frame_counts AS n USING (pair, is_candidate, frame_id)
+),
+-- Lines of functions that are called where nothing differs, too.
+shared_sites AS (
+  SELECT pair, is_candidate, site
+  FROM (
+    SELECT
+      pair, is_candidate, site, caller_site,
+      sum(unmatched_count) AS unmatched_count
+    FROM calls
+    WHERE caller_site IS NOT NULL
+    GROUP BY ALL
+  )
+  GROUP BY pair, is_candidate, site
+  HAVING bool_or(unmatched_count = 0) AND bool_or(unmatched_count > 0)
+),
 program_counts AS (
   SELECT pair, is_candidate, sum(operation_count) AS operation_count
   FROM frame_counts
@@ -42,10 +67,12 @@ SELECT
       WHEN s.unmatched_count >= 0.8 * s.operation_count
         AND s.operation_count < 0.5 * p.operation_count
         THEN c.distance
-      ELSE -1 - c.distance
+      WHEN h.site IS NULL THEN -1 - c.distance
+      ELSE -1000 - c.distance
     END
   ))
 FROM call_sites AS c
 JOIN site_counts AS s USING (pair, is_candidate, site)
 JOIN program_counts AS p USING (pair, is_candidate)
+LEFT JOIN shared_sites AS h USING (pair, is_candidate, site)
 GROUP BY c.pair, c.is_candidate, c.frame_id

@@ -6,7 +6,8 @@
 WITH operation_sums AS (
   SELECT
     pair, source_file, function_name, is_candidate, operation,
-    sum(size_bytes) AS result_bytes, min(instruction_id) AS first_id
+    sum(size_bytes) AS result_bytes, min(instruction_id) AS first_id,
+    arg_max(line, (size_bytes, -instruction_id)) AS line
   FROM grouped_operations
   GROUP BY pair, source_file, function_name, is_candidate, operation
 ),
@@ -17,14 +18,16 @@ operation_lists AS (
     list(operation ORDER BY result_bytes DESC, first_id)
       FILTER (WHERE NOT is_candidate) AS base_operations,
     list(operation ORDER BY result_bytes DESC, first_id)
-      FILTER (WHERE is_candidate) AS candidate_operations
+      FILTER (WHERE is_candidate) AS candidate_operations,
+    map(list(operation) FILTER (WHERE is_candidate),
+      list(line) FILTER (WHERE is_candidate)) AS candidate_lines
   FROM operation_sums
   GROUP BY pair, source_file, function_name
 ),
 sums AS (
   SELECT
     pair, source_file, function_name, min(base_line) AS base_line,
-    min(candidate_line) AS candidate_line, min(convert_line) AS convert_line,
+    min(candidate_line) AS candidate_line,
     any_value(inner_call) AS inner_call,
     count(*) AS operation_count,
     min(instruction_id) FILTER (WHERE is_start) AS first_id,
@@ -40,8 +43,14 @@ sums AS (
 ),
 group_changes AS (
   SELECT
-    s.*, o.base_operations, o.candidate_operations, p.base_paths,
-    p.candidate_paths, t.operation_count AS retyped_count,
+    s.*, o.base_operations, o.candidate_operations,
+    -- That of the largest result of what is named first.
+    o.candidate_lines[list_filter(
+      o.candidate_operations,
+      lambda x: NOT coalesce(list_contains(o.base_operations, x), FALSE)
+    )[1]] AS named_line, p.base_paths,
+    p.candidate_paths, t.operation_count AS retyped_count, t.new_line,
+    t.lost_line,
     CASE
       WHEN t.base_type IS NOT NULL THEN 'retyped'
       WHEN k.is_resharded AND k.is_even THEN 'resharded'
@@ -85,17 +94,26 @@ ranked AS (
         WHEN 'retyped' THEN CAST(g.retyped_count AS BIGINT)
         ELSE g.operation_count
       END AS operation_count,
-      -- A new conversion is where the type was edited.
+      -- A conversion that is new or gone is where the type was edited.
       CASE
-        WHEN change = 'retyped' THEN coalesce(g.convert_line, g.candidate_line)
+        WHEN change = 'retyped' THEN coalesce(g.lost_line, g.base_line)
+        ELSE g.base_line
+      END AS base_line,
+      CASE
+        WHEN change = 'retyped' THEN coalesce(g.new_line, g.candidate_line)
+        WHEN change IN ('added', 'replaced')
+          THEN coalesce(g.named_line, g.candidate_line)
         ELSE g.candidate_line
       END AS candidate_line
     ),
     row_number() OVER (
       PARTITION BY g.pair
       ORDER BY
-        g.change = 'retyped' AND g.base_line IS NULL DESC, g.first_id,
-        g.source_file, g.function_name
+        g.change = 'retyped'
+        AND (
+          g.lost_line IS NOT NULL
+          OR g.base_line IS NULL AND g.new_line IS NOT NULL
+        ) DESC, g.first_id, g.source_file, g.function_name
     ) AS rank
   FROM group_changes AS g
 )
@@ -110,7 +128,7 @@ SELECT
   CAST(unnest(arg_min([g.base_line], g.rank)) AS INTEGER) AS base_line,
   CAST(unnest(arg_min([g.candidate_line], g.rank)) AS INTEGER)
     AS candidate_line,
-  arg_min(g.inner_call, g.rank) FILTER (WHERE g.change = 'retyped')
+  unnest(arg_min([g.inner_call], g.rank) FILTER (WHERE g.change = 'retyped'))
     AS inner_call,
   list_distinct(flatten(list(g.base_paths))) AS base_paths,
   list_distinct(flatten(list(g.candidate_paths))) AS candidate_paths

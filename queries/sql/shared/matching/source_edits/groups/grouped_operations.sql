@@ -9,8 +9,6 @@ WITH groups AS (
       AS base_line,
     mode(line ORDER BY instruction_id) FILTER (WHERE is_candidate)
       AS candidate_line,
-    arg_min(line, instruction_id)
-      FILTER (WHERE is_candidate AND opcode = 'convert') AS convert_line,
     arg_min(
       struct_pack(
         file_name := inner_file, function_name := inner_function,
@@ -22,7 +20,7 @@ WITH groups AS (
 )
 SELECT
   u.*, g.source_file, g.function_name, g.base_line, g.candidate_line,
-  g.convert_line, g.inner_call,
+  g.inner_call, s.line,
   b.instruction_id IS NOT NULL AS is_start
 FROM unmatched_operations AS u
 JOIN edit_sites AS s USING (pair, is_candidate, frame_id)
