@@ -106,8 +106,8 @@ shares_of_several AS MATERIALIZED (
 all_claims AS (
   SELECT
     e.pair, e.space_color, 'edit' AS claim_kind, e.place AS edit_place,
-    e.change, e.rule_id,
-    e.sentence || CASE
+    e.change, coalesce(l.rule_id, e.rule_id) AS rule_id,
+    coalesce(replace(l.sentence, '{edit}', e.sentence), e.sentence) || CASE
       WHEN e.is_alone AND e.effect * e.direction < 0 THEN ' (the only edit)'
       ELSE ''
     END AS said,
@@ -126,12 +126,15 @@ all_claims AS (
     END AS words,
     -- Nobody undoes what freed memory.
     CASE
-      WHEN NOT e.is_against AND e.direction >= 0 THEN e.advice
+      WHEN NOT e.is_against AND e.direction >= 0 THEN CASE WHEN l.rule_id IS NULL THEN e.advice ELSE l.advice END
     END AS advice, e.subject,
     e.operation_count, e.source_file, e.source_path,
     coalesce(e.candidate_line, e.base_line) AS line, e.function_name,
     e.is_line_edited, e.share_bytes, e.changed_count, e.is_against, e.standing
   FROM claims_of_edits AS e
+  LEFT JOIN cause_rules() AS l
+    ON e.is_little_output
+    AND l.change = 'little_output'
   WHERE e.standing IS NOT NULL
   UNION ALL BY NAME
   SELECT

@@ -12,6 +12,8 @@
 --   mostly right when it was measured, or where all other edits move memory
 --   the other way. Where its rule says that it moves memory the other way, it
 --   counts against the difference. What is less than that is unexplained.
+--   is_little_output: an added output is less than that itself, so that it is
+--   what computes it that needs memory.
 -- grain: pair, memory space, edit
 WITH others AS (
   SELECT
@@ -31,6 +33,9 @@ weighed AS (
     NOT (p.has_other_inputs OR p.has_other_environment) AS is_source_alone,
     coalesce(h.share_bytes, 0) AS row_bytes,
     coalesce(o.has_several, FALSE) AS has_several,
+    e.change = 'output'
+    AND e.base_text IS NULL
+    AND abs(e.delta_bytes) < 0.01 * abs(d.total_delta) AS is_little_output,
     d.total_delta - coalesce(o.other_bytes, 0)
     - coalesce(sum(h.share_bytes) OVER same_space, 0) AS left_bytes,
     coalesce(h.is_of_own_memory, FALSE) AS has_own_memory,
@@ -120,7 +125,7 @@ SELECT
   CASE
     WHEN j.has_share OR j.has_rows OR j.is_alone THEN 'proven'
     -- Where others have all of the difference, nothing is left for it.
-    WHEN (j.is_mostly_right OR j.is_left_over)
+    WHEN (j.is_mostly_right AND NOT j.is_little_output OR j.is_left_over)
       AND (
         is_against
         OR j.direction * j.total_delta = 0
