@@ -1,5 +1,5 @@
 -- step: The value that stands for an allocation other than an arena: its
---   parameter, else the largest.
+--   parameter, not that of a loop which takes it over later, else the largest.
 -- grain: allocation
 SELECT d.*
 FROM described_values AS d
@@ -8,5 +8,6 @@ QUALIFY row_number() OVER (
   PARTITION BY d.module_id, d.allocation_id
   ORDER BY
     d.kind = 'parameter' AND d.opcode = 'parameter' DESC, d.size_bytes DESC,
-    d.start_step DESC, d.value_id DESC
+    CASE WHEN d.kind = 'parameter' THEN d.start_step END, d.start_step DESC,
+    d.value_id DESC
 ) = 1
