@@ -18,6 +18,7 @@ from hlodb.reports.judge.findings import (
     OPEN,
     Finding,
     is_by_release,
+    is_little,
     undecided,
 )
 from hlodb.reports.judge.names import called, memory, shared_names, state_words
@@ -236,8 +237,8 @@ def _finding(report: Report, f: Finding, has_warehouse: bool) -> list[Block]:
     is_told = bool(edits) or (is_by_release(f) and f.owner is None)
     if f.change != "changed" and not is_told:
         blocks.append(Paragraph(_likely_cause(f)))
-    if f.first_run not in (None, f.candidate_run):
-        blocks.append(Paragraph(f'Since: run "{f.first_run}".'))
+    if f.since_run not in (None, f.candidate_run):
+        blocks.append(Paragraph(f'Since: run "{f.since_run}".'))
     commands = list(f.commands)
     if f.rule == "only_in_base":
         commands.append(f"hlodb modules --run {shlex.quote(f.candidate_run)}")
@@ -267,6 +268,8 @@ def _others(report: Report, worst: Finding | None) -> list[Block]:
         for f in report.findings
         if f.scope == "candidate" and f.state in ALERTING and f != worst
     ]
+    if report.kind == "diff":
+        rest = [f for f in rest if not is_little(f)]
     shared = shared_names(report)
     lines = [
         f"Also: {called(f, shared)} {memory(f)} {moved(f)}: {_why(f)}."

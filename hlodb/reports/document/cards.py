@@ -76,7 +76,7 @@ def _summary(f: Finding) -> str:
     if f.delta_live_peak_bytes is not None:
         moved = f.delta_live_peak_bytes
         text += f", live peak {signed_bytes(moved) if moved else 'unchanged'}"
-    text += f'; since run "{f.first_run}"' if f.first_run else ""
+    text += f'; since run "{f.since_run}"' if f.since_run else ""
     if f.differing_keys:
         text += f"; {_why_other(f)}"
     if f.match_method and f.match_method != "program":

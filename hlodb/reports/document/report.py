@@ -264,7 +264,7 @@ def _findings_by_cause(
                     memory(f),
                     signed_bytes(f.delta_bytes),
                     signed_percent(f.delta_ratio),
-                    f.first_run or "-",
+                    f.since_run or "-",
                 ]
                 for f in found
             ]
@@ -304,7 +304,7 @@ def _cause_row(g: CauseGroup) -> list[str]:
         memory(g),
         signed_bytes(g.sum_delta_bytes),
         signed_bytes(g.max_delta_bytes),
-        g.first_run or "-",
+        g.since_run or "-",
         few(g.owners, 2) or "-",
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from hlodb.reports.config.settings import MEBIBYTE
 from hlodb.reports.read.causes import Cause, edit_words, explaining
 from hlodb.reports.read.claims import Claim
 from hlodb.reports.read.decisions import Triage
@@ -72,6 +73,7 @@ class Finding:
     base_run: str | None
     candidate_run: str
     first_run: str | None
+    since_run: str | None
     base_bytes: int | None
     candidate_bytes: int | None
     delta_bytes: int | None
@@ -115,7 +117,7 @@ class CauseGroup:
     programs: list[str]
     sum_delta_bytes: int
     max_delta_bytes: int
-    first_run: str | None
+    since_run: str | None
     owners: list[str]
     next_query: str
 
@@ -189,6 +191,11 @@ def is_by_release(f: Finding) -> bool:
     return f.cause is not None and f.cause.key.startswith(f"{RELEASE_KEY}/")
 
 
+def is_little(f: Finding) -> bool:
+    """Return whether less than a mebibyte moved."""
+    return f.delta_bytes is not None and abs(f.delta_bytes) < MEBIBYTE
+
+
 def _group_key(f: Finding) -> _GroupKey | None:
     """Return direction, cause and memory space; None of what is in no group."""
     if f.scope != "candidate" or f.change in ("not_comparable", "changed"):
@@ -202,7 +209,7 @@ def _group(direction: str, findings: Sequence[Finding]) -> CauseGroup:
     largest = max(findings, key=lambda f: abs(f.delta_bytes or 0))
     cause = largest.cause
     assert cause is not None
-    firsts = sorted({f.first_run for f in findings if f.first_run})
+    since = {f.since_run for f in findings}
     return CauseGroup(
         key=cause.key,
         title=cause_in_short(largest),
@@ -213,7 +220,7 @@ def _group(direction: str, findings: Sequence[Finding]) -> CauseGroup:
         programs=sorted({f.program for f in findings}),
         sum_delta_bytes=sum(f.delta_bytes or 0 for f in findings),
         max_delta_bytes=largest.delta_bytes or 0,
-        first_run=firsts[0] if len(firsts) == 1 else None,
+        since_run=since.pop() if len(since) == 1 else None,
         owners=sorted({f.owner for f in findings if f.owner}),
         next_query=largest.commands[0] if largest.commands else "",
     )

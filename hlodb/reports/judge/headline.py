@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from hlodb.reports.judge.findings import Finding, cause_in_short, is_by_release
+from hlodb.reports.judge.findings import (
+    Finding,
+    cause_in_short,
+    is_by_release,
+    is_little,
+)
 from hlodb.reports.judge.names import Names, called, memory, shared_names, state_words
 from hlodb.reports.judge.report import Gate, Judged
 from hlodb.reports.judge.sentences import (
@@ -109,7 +114,7 @@ def _found(report: Judged, counts: Counter[str]) -> str:
     elif report.kind == "diff":
         fall = leading_fall(report, worst)
         parts = [_worst_text(fall, shared)] if fall is not None else []
-        parts.append(_differences(counts, worst, shared))
+        parts.append(_differences(report, worst, shared))
     else:
         parts = [_regressions(counts, failed, worst, shared)]
     if not failed and (f := warned_finding(report)):
@@ -185,9 +190,13 @@ def _failed_text(g: Gate, shared: Names) -> str:
     return f"{text}: {against_limit(g)}" if g.unit == "bytes" else text
 
 
-def _differences(counts: Counter[str], worst: Finding | None, shared: Names) -> str:
-    worse = counts["worse"] + counts["mixed"]
-    text = f"{worse:,} worse" if worse else "nothing worse"
+def _differences(report: Judged, worst: Finding | None, shared: Names) -> str:
+    worse = [f for f in report.findings if f.state in ("worse", "mixed")]
+    little = sum(is_little(f) for f in worse)
+    text = f"{len(worse):,} worse" if worse else "nothing worse"
+    if little:
+        number = "" if little == len(worse) else f", {little:,}"
+        text += f"{number} by less than 1 MiB"
     return text + (f": {_worst_text(worst, shared)}" if worst is not None else "")
 
 

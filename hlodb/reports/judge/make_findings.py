@@ -19,13 +19,17 @@ from hlodb.reports.judge.former_names import FormerNames, former_names
 from hlodb.reports.judge.sentences import cause_line
 from hlodb.reports.read.details import NO_DETAILS, Details, moved_modules
 from hlodb.reports.read.environment import release_flags
-from hlodb.reports.read.facts import Run
+from hlodb.reports.read.facts import Run, reserved
 from hlodb.reports.read.history import Since
 from hlodb.reports.read.pairs import Pair, Verdict, tags
 from hlodb.reports.read.report_facts import ReportFacts
 
 _SOURCES = ("framework", "environment")
 """Blames that another release explains: what it was given, and its flags."""
+
+
+_ALIKE = 0.1
+"""How far two differences may lie apart that are told as one."""
 
 
 def make_findings(facts: ReportFacts, settings: Settings) -> list[Finding]:
@@ -90,6 +94,7 @@ def _finding(
         base_run=pair.base_run.name if pair.base_run else None,
         candidate_run=run.name,
         first_run=since.first.name,
+        since_run=since.first.name if _is_since(facts, since, v) else None,
         base_bytes=v.base_bytes,
         candidate_bytes=v.candidate_bytes,
         delta_bytes=v.delta_bytes,
@@ -115,6 +120,19 @@ def _finding(
         ],
     )
     return finding
+
+
+def _is_since(facts: ReportFacts, since: Since, v: Verdict) -> bool:
+    """Return whether a difference is told to stand since its first run.
+
+    Memory has been on its side of the mean ever since, but may have moved there for
+    another reason: that run alone has the same difference, to a tenth.
+    """
+    module = since.first_module
+    if v.delta_bytes is None or module is None or v.candidate_bytes is None:
+        return True
+    then = reserved(module, v.color, facts.compared.profiles)
+    return abs(then - v.candidate_bytes) <= _ALIKE * abs(v.delta_bytes)
 
 
 def _left_bytes(v: Verdict, since: Since) -> int | None:
