@@ -126,7 +126,9 @@ all_claims AS (
     END AS words,
     -- Nobody undoes what freed memory.
     CASE
-      WHEN NOT e.is_against AND e.direction >= 0 THEN CASE WHEN l.rule_id IS NULL THEN e.advice ELSE l.advice END
+      WHEN e.is_against OR e.direction < 0 THEN NULL
+      WHEN l.rule_id IS NULL THEN e.advice
+      ELSE l.advice
     END AS advice, e.subject,
     e.operation_count, e.source_file, e.source_path,
     coalesce(e.candidate_line, e.base_line) AS line, e.function_name,

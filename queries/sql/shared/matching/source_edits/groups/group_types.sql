@@ -1,8 +1,8 @@
 -- step: The most frequent change of a floating-point type in a group: of an
 --   operation that both sides have with the same dimensions, or by a
---   conversion that only one side has. Elsewhere they are other arrays, such as
---   the stacks that a loop begins with. new_line and lost_line: those of the
---   first such conversion of the candidate and of the base.
+--   conversion that only one side has. Elsewhere they are other arrays, such
+--   as the stacks that a loop begins with. new_line and lost_line: those of
+--   the first such conversion of the candidate and of the base.
 -- grain: pair, file, function
 WITH keys AS (
   SELECT
