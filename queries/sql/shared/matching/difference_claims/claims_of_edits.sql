@@ -12,6 +12,9 @@
 --   mostly right when it was measured, or where all other edits move memory
 --   the other way. Where its rule says that it moves memory the other way, it
 --   counts against the difference. What is less than that is unexplained.
+--   Where nothing but two or three edits differs and none is a claim, all of
+--   it follows from them together: the claim names the one whose results grew
+--   most, if by more than all others.
 --   is_little_output: an added output is less than that itself, so that it is
 --   what computes it that needs memory.
 -- grain: pair, memory space, edit
@@ -103,34 +106,61 @@ judged AS (
       AS is_left_over
   FROM counted AS c
   WINDOW same_space AS (PARTITION BY c.pair, c.space_color)
+),
+standings AS (
+  SELECT
+    j.* EXCLUDE (
+      own_bytes, row_bytes, left_bytes, vague_bytes, vague_count, rest_bytes
+    ) REPLACE (
+      CASE WHEN j.has_share OR j.has_rows THEN j.changed_count END
+        AS changed_count
+    ),
+    CASE
+      WHEN j.has_share OR j.is_alone AND NOT j.is_split THEN j.own_bytes
+    END AS share_bytes,
+    CASE
+      WHEN j.direction = 0 OR j.is_alone THEN FALSE
+      WHEN j.has_share THEN j.own_bytes * j.direction < 0
+      WHEN j.has_rows THEN FALSE
+      WHEN j.effect = 0 AND j.is_source_alone
+        THEN j.joint_bytes * j.direction < 0
+      ELSE j.effect * j.direction < 0
+    END AS is_against,
+    CASE
+      WHEN j.has_share OR j.has_rows OR j.is_alone THEN 'proven'
+      -- Where others have all of the difference, nothing is left for it.
+      WHEN (j.is_mostly_right AND NOT j.is_little_output OR j.is_left_over)
+        AND (
+          is_against
+          OR j.direction * j.total_delta = 0
+          OR j.direction * j.joint_bytes > 0
+        )
+        THEN 'likely'
+    END AS standing
+  FROM judged AS j
+),
+-- Where no edit is a claim of its own, they are one together, if there are few.
+led AS (
+  SELECT
+    s.*, s.is_source_alone
+    AND s.edit_count <= 3
+    AND count(s.standing) OVER same_space = 0
+    AND s.effect * s.direction >= 0
+    AND s.delta_bytes * s.direction > 0
+    AND 2 * abs(s.delta_bytes) > sum(abs(s.delta_bytes)) OVER same_space
+      AS is_lead
+  FROM standings AS s
+  WINDOW same_space AS (PARTITION BY s.pair, s.space_color)
 )
 SELECT
-  j.* EXCLUDE (
-    own_bytes, row_bytes, left_bytes, vague_bytes, vague_count, rest_bytes
-  ) REPLACE (
-    CASE WHEN j.has_share OR j.has_rows THEN j.changed_count END
-      AS changed_count
-  ),
-  CASE
-    WHEN j.has_share OR j.is_alone AND NOT j.is_split THEN j.own_bytes
-  END AS share_bytes,
-  CASE
-    WHEN j.direction = 0 OR j.is_alone THEN FALSE
-    WHEN j.has_share THEN j.own_bytes * j.direction < 0
-    WHEN j.has_rows THEN FALSE
-    WHEN j.effect = 0 AND j.is_source_alone
-      THEN j.joint_bytes * j.direction < 0
-    ELSE j.effect * j.direction < 0
-  END AS is_against,
-  CASE
-    WHEN j.has_share OR j.has_rows OR j.is_alone THEN 'proven'
-    -- Where others have all of the difference, nothing is left for it.
-    WHEN (j.is_mostly_right AND NOT j.is_little_output OR j.is_left_over)
-      AND (
-        is_against
-        OR j.direction * j.total_delta = 0
-        OR j.direction * j.joint_bytes > 0
-      )
-      THEN 'likely'
-  END AS standing
-FROM judged AS j
+  l.* EXCLUDE (is_lead) REPLACE (
+    CASE
+      WHEN NOT coalesce(l.is_lead, FALSE) THEN l.sentence
+      WHEN l.edit_count = 2 THEN l.sentence || '; with 1 more edit'
+      ELSE concat(l.sentence, '; with ', l.edit_count - 1, ' more edits')
+    END AS sentence,
+    CASE WHEN l.is_lead THEN l.total_delta ELSE l.share_bytes END
+      AS share_bytes,
+    CASE WHEN l.is_lead THEN 'proven' ELSE l.standing END AS standing
+  )
+FROM led AS l
