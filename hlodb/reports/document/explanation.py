@@ -219,21 +219,21 @@ def _space(overview: Overview, space: Row, top: int, *, is_first: bool) -> list[
     blocks: list[Block] = [Paragraph(_measured(space, gaps_of(overview, space)))]
     if text := left_out(space, is_first=is_first):
         blocks.append(Paragraph(text))
+    roles = rows_of(overview, "peak_by_role", space)
+    blocks += _roles(roles, top)
+    has_peak = space.get("live_peak_bytes") is not None
+    if has_peak:
+        blocks += advice_blocks(space, rows_of(overview, "remedies", space), roles, top)
     stretches = rows_of(overview, "live_timeline", space)
     if len(stretches) > 1:
         bars = sparkline(_levels(stretches), low=0)
         blocks.append(Paragraph(f"Live bytes over the schedule: {bars}"))
     blocks += [
-        *_roles(rows_of(overview, "peak_by_role", space), top),
         *_lines(rows_of(overview, "peak_by_source_line", space), top),
         *_layers(rows_of(overview, "peak_by_layer", space), top),
         *_buffers(rows_of(overview, "peak_contents", space), top),
     ]
-    if space.get("live_peak_bytes") is None:
-        return blocks + missing_files(overview, space["path"])
-    remedies = rows_of(overview, "remedies", space)
-    roles = rows_of(overview, "peak_by_role", space)
-    return blocks + advice_blocks(space, remedies, roles, top)
+    return blocks if has_peak else blocks + missing_files(overview, space["path"])
 
 
 def _empty(space: Row) -> str:
