@@ -120,8 +120,9 @@ priced AS MATERIALIZED (
     member_until := (SELECT last_steps FROM columns_of_members)
   ) AS s
 ),
--- Lines of values, their own or a reader's; for a checkpoint that of the loop.
--- What is donated has none: that is said where the program is called.
+-- Lines of values, their own or a reader's; for a checkpoint that of the loop,
+-- and for what grows that of its concatenation. What is donated or sharded has
+-- none: that is said where the program is called.
 member_lines AS (
   SELECT
     m.*, s.source_file, s.source_line, s.attribution <> 'read' AS is_own
@@ -130,7 +131,9 @@ member_lines AS (
     ON s.module_id = m.module_id
     AND s.locations_id IS NOT DISTINCT FROM m.locations_id
     AND s.value_id = m.value_id
-  WHERE split_part(m.set_name, '|', 1) NOT IN ('donate', 'checkpoint_loop')
+  WHERE split_part(m.set_name, '|', 1) NOT IN (
+      'donate', 'shard', 'checkpoint_loop', 'write_in_place'
+    )
   UNION ALL
   SELECT m.*, s.source_file, s.source_line, TRUE
   FROM members AS m
@@ -138,7 +141,8 @@ member_lines AS (
     ON s.module_id = m.module_id
     AND s.locations_id IS NOT DISTINCT FROM m.locations_id
     AND s.instruction_id = m.instruction_id
-  WHERE split_part(m.set_name, '|', 1) = 'checkpoint_loop'
+  WHERE split_part(m.set_name, '|', 1)
+    IN ('checkpoint_loop', 'write_in_place')
 ),
 lines AS (
   SELECT

@@ -38,7 +38,9 @@
 --   each example. whole_result: results that are gathered to be returned.
 --   narrowed: 32-bit arguments that are only read to make 16 bits of them.
 --   rounded: arrays of programs that are not compiled for a CPU, without
---   operations that need more digits, such as a Cholesky factor. gathered:
+--   operations that need more digits, such as a Cholesky factor. grown:
+--   results that are an argument with little behind it. dense_gradient:
+--   gradients of tables of which few rows are read. gathered:
 --   gathered_values, from their second step to the one before they are read.
 --   awaiting: temporary arrays of an argument's dimensions that an operation
 --   reads with a number computed from several of them later on, such as the
@@ -48,7 +50,8 @@
 -- steps: described_values, arrays, missed_pairs, arguments, argument_places,
 --   updating_programs, argument_sizes, batch_sizes, saved_arrays, loop_arrays,
 --   loop_stacks, scheduled_instructions, histories, padded_arrays,
---   program_traits, returned_arrays, new_states, result_arrays, read_steps,
+--   program_traits, returned_arrays, new_states, grown_results,
+--   dense_gradients, result_arrays, read_steps,
 --   result_sources, positional_arrays, windowed_arrays, kept_stacks,
 --   narrow_programs, awaiting_gradients, shaped_arrays, softmax_dimensions,
 --   widened_arrays, narrowed_arguments, whole_states, undivided_arguments,
@@ -212,6 +215,20 @@ WITH marked AS (
     v.* EXCLUDE (subject, from_step), 'reported', v.subject, NULL, NULL, 1,
     v.from_step, NULL
   FROM result_sources AS v
+  UNION ALL
+  SELECT
+    v.* REPLACE (g.instruction_id AS instruction_id), 'grown',
+    'results ' || g.likeness, 1, 1, 1, NULL, NULL
+  FROM described_values AS v
+  JOIN grown_results AS g
+    ON g.module_id = v.module_id
+    AND g.value_id = v.value_id
+  UNION ALL
+  SELECT v.*, 'dense_gradient', g.subject, 1, 1, 0, NULL, NULL
+  FROM arrays AS v
+  JOIN dense_gradients AS g
+    ON g.module_id = v.module_id
+    AND g.value_id = v.value_id
   UNION ALL
   SELECT
     v.*, 'gathered', NULL, NULL, NULL, 0, v.start_step + 1, u.first_step - 1

@@ -1,14 +1,32 @@
 -- step: Arrays that grow with the batch of a program that replaces arguments:
---   inputs, and temporary arrays of other dimensions than any argument. From
+--   inputs, and temporary arrays of other dimensions than any argument; of the
+--   larger one of two batches those that begin with a multiple of it. From
 --   8 rows on, half of a batch that fills no 8 is not less: for convolutions a
 --   TPU's compiler then moves space into the batch.
 -- grain: value
+WITH batches AS (
+  SELECT b.module_id, b.batch, FALSE AS is_larger FROM batch_sizes AS b
+  UNION ALL
+  SELECT a.module_id, max(a.first_dimension), TRUE
+  FROM (
+    SELECT
+      module_id, element_type,
+      TRY_CAST(split_part(dimensions, ',', 1) AS BIGINT) AS first_dimension
+    FROM arguments
+    WHERE is_input
+      AND dimensions LIKE '%,%'
+  ) AS a
+  GROUP BY a.module_id
+  HAVING count(DISTINCT a.first_dimension) > 1
+    AND bool_and(a.element_type IN ('f32', 'f64', 'bf16', 'f16'))
+    AND min(a.first_dimension) > 1
+)
 SELECT v.module_id, v.value_id
 FROM arrays AS v
 JOIN program_traits AS t
   ON t.module_id = v.module_id
   AND t.has_backward
-JOIN batch_sizes AS b
+JOIN batches AS b
   ON b.module_id = v.module_id
   AND b.batch % 2 = 0
   AND NOT (t.platform = 'tpu' AND t.has_windows AND b.batch BETWEEN 8 AND 15)
@@ -25,3 +43,7 @@ LEFT JOIN arguments AS i
   AND i.allocation_id = v.allocation_id
 WHERE v.dimensions LIKE '%,%'
   AND (v.kind = 'temp' OR coalesce(i.is_input, FALSE))
+  AND (
+    NOT b.is_larger
+    OR TRY_CAST(split_part(v.dimensions, ',', 1) AS BIGINT) % b.batch = 0
+  )

@@ -1,6 +1,7 @@
 -- step: The batch of each program: the first dimension of its inputs, of
---   those of integers if there are any. None where inputs differ in it, or
---   where all that is replaced has it, too: a grid or a cloud of points.
+--   those of integers if there are any. None where inputs differ in it, where
+--   it is their second one, too, as of pairs of residues, or where all that is
+--   replaced has it: a grid or a cloud of points.
 -- grain: program
 WITH replaced AS MATERIALIZED (
   SELECT
@@ -15,6 +16,8 @@ WITH replaced AS MATERIALIZED (
 inputs AS (
   SELECT
     a.module_id, a.element_type,
+    split_part(a.dimensions, ',', 1) = split_part(a.dimensions, ',', 2)
+      AS is_square,
     TRY_CAST(split_part(a.dimensions, ',', 1) AS BIGINT) AS first_dimension
   FROM arguments AS a
   WHERE a.is_input
@@ -23,7 +26,9 @@ inputs AS (
 counted AS (
   SELECT
     module_id, regexp_matches(element_type, '^[su][0-9]') AS is_index,
-    min(first_dimension) AS batch, count(DISTINCT first_dimension) AS sizes
+    min(first_dimension) AS batch,
+    CASE WHEN bool_and(is_square) THEN NULL
+      ELSE count(DISTINCT first_dimension) END AS sizes
   FROM inputs
   GROUP BY module_id, is_index
 )

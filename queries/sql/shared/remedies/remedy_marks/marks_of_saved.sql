@@ -1,10 +1,11 @@
 -- step: Arrays saved for the backward pass that could be recomputed, wait in
---   another memory, or be saved for fewer iterations of a loop.
+--   another memory, or be saved for fewer iterations of a loop. What is
+--   recomputed is there again when the backward pass reads it.
 -- grain: value, mark, subject
 SELECT
   s.module_id, s.value_id, 'saved' AS mark,
-  'all saved activations' AS subject, CAST(NULL AS INTEGER) AS from_step,
-  CAST(NULL AS INTEGER) AS until_step
+  'all saved activations' AS subject, s.idle_from_step AS from_step,
+  s.idle_until_step AS until_step
 FROM saved_arrays AS s
 JOIN program_traits AS p USING (module_id)
 ANTI JOIN loop_stacks AS k

@@ -1,6 +1,6 @@
--- step: The platform of each program, whether it has a backward pass, whether
---   that recomputes the forward pass, whether it uses operations that 16 bits
---   are too few for, and whether it has convolutions over windows.
+-- step: The platform and partitions of each program, whether it has a backward
+--   pass, whether that recomputes the forward pass, whether it uses operations
+--   that 16 bits are too few for, and whether it has convolutions over windows.
 -- grain: program
 WITH passes AS (
   SELECT module_id, bool_or(made_in = 'backward') AS has_backward
@@ -19,6 +19,7 @@ operations AS (
 )
 SELECT
   o.module_id, any_value(m.platform) AS platform,
+  any_value(coalesce(d.num_partitions, 1)) AS partitions,
   coalesce(bool_or(p.has_backward), FALSE)
     OR coalesce(bool_or(o.is_differentiated), FALSE) AS has_backward,
   bool_or(5 * o.recomputed_count >= o.backward_count
@@ -27,5 +28,6 @@ SELECT
   coalesce(bool_or(o.has_windows), FALSE) AS has_windows
 FROM operations AS o
 JOIN selected_modules() AS m ON m.module_id = o.module_id
+JOIN modules AS d ON d.module_id = o.module_id
 LEFT JOIN passes AS p ON p.module_id = o.module_id
 GROUP BY o.module_id

@@ -2,7 +2,7 @@
 --   have other results, or that a loop collects; of the latter every form that
 --   they have on their way. What all results are like is what the program
 --   computes (is_answer): only of a loop may the caller read less of it.
---   new_states are no such results, nor is what only waits in the memory of a
+--   new_states and grown_results are no such results, nor is what only waits in the memory of a
 --   result, with other dimensions or another type, such as values that are
 --   saved for the backward pass.
 -- grain: value
@@ -35,6 +35,9 @@ ANTI JOIN argument_places AS p
 ANTI JOIN new_states AS n
   ON n.module_id = r.module_id
   AND n.dimensions = r.dimensions
+ANTI JOIN grown_results AS g
+  ON g.module_id = r.module_id
+  AND g.value_id = r.value_id
 WHERE r.module_id IN (SELECT u.module_id FROM updating_programs AS u)
   OR l.output_count < l.total_count
 UNION ALL

@@ -1,5 +1,6 @@
 -- step: Temporary arrays that their dimensions give away, outside of loops
---   over parts: logits over a vocabulary, scores of every pair of positions,
+--   over parts: logits over a vocabulary, and at pairs of positions all that
+--   is computed beside logits, scores of every pair of positions,
 --   as many as a softmax over such pairs has, and of these what a loop saves
 --   of each layer for the backward pass, differences of every pair of points,
 --   where each operand is spread over the points of the other, and gradients
@@ -86,6 +87,9 @@ softmaxes AS MATERIALIZED (
 exponents AS MATERIALIZED (
   SELECT
     i.module_id,
+    list(DISTINCT regexp_extract(i.shape, '\[([\d,]*)', 1)) FILTER (
+      WHERE regexp_matches(i.op_name, 'log_softmax|logsumexp|cross_entropy')
+    ) AS of_losses,
     list_distinct(flatten(list(list_transform(
       string_split(regexp_extract(i.shape, '\[([\d,]*)', 1), ','),
       lambda x: TRY_CAST(x AS BIGINT)
@@ -161,6 +165,25 @@ marked AS (
             AND list_contains(v.sizes, w[2])
             AND list_contains(h.sizes, w[2])
             AND NOT list_contains(v.sizes, w[1])
+            -- A weight that is gathered, or its whole gradient.
+            AND NOT (
+              len(v.sizes) = 2
+              AND list_product(v.sizes) % list_product(w) = 0
+              AND list_product(v.sizes) // list_product(w) <= t.partitions
+            )
+        )) > 0 THEN 'logits'
+      -- Of a smaller vocabulary at pairs of positions, as of two sequences,
+      -- with what else is computed there.
+      WHEN t.has_backward
+        AND c.kind = 'entry'
+        AND len(v.sizes) >= 4
+        AND len(list_filter(
+          h.of_losses,
+          lambda d: starts_with(
+            d, array_to_string(v.sizes[:-2], ',') || ','
+          )
+            AND len(string_split(d, ',')) = len(v.sizes)
+            AND TRY_CAST(string_split(d, ',')[-1] AS BIGINT) >= 256
         )) > 0 THEN 'logits'
     END AS mark
   FROM sized AS v

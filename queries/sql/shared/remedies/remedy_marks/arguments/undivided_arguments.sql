@@ -60,10 +60,10 @@ shapes AS (
 groups AS (
   SELECT
     s.module_id, s.root,
-    CASE WHEN s.is_of_state THEN s.root ELSE string_agg(s.root, ', ') OVER (
-      PARTITION BY s.module_id, s.is_of_state, s.signature ORDER BY s.root
+    string_agg(s.root, ', ') OVER (
+      PARTITION BY s.module_id, s.signature ORDER BY s.root
       ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-    ) END AS roots
+    ) AS roots
   FROM shapes AS s
 )
 SELECT
