@@ -1,6 +1,7 @@
 -- step: The platform and partitions of each program, whether it has a backward
 --   pass, whether that recomputes the forward pass, whether it uses operations
---   that 16 bits are too few for, and whether it has convolutions over windows.
+--   that 16 bits are too few for, and whether it has convolutions over
+--   windows.
 -- grain: program
 WITH passes AS (
   SELECT module_id, bool_or(made_in = 'backward') AS has_backward

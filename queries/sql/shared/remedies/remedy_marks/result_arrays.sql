@@ -2,9 +2,9 @@
 --   have other results, or that a loop collects; of the latter every form that
 --   they have on their way. What all results are like is what the program
 --   computes (is_answer): only of a loop may the caller read less of it.
---   new_states and grown_results are no such results, nor is what only waits in the memory of a
---   result, with other dimensions or another type, such as values that are
---   saved for the backward pass.
+--   new_states and grown_results are no such results, nor is what only waits
+--   in the memory of a result, with other dimensions or another type, such as
+--   values that are saved for the backward pass.
 -- grain: value
 WITH likenesses AS MATERIALIZED (
   SELECT
