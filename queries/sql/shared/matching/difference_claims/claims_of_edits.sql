@@ -129,7 +129,10 @@ standings AS (
     CASE
       WHEN j.has_share OR j.has_rows OR j.is_alone THEN 'proven'
       -- Where others have all of the difference, nothing is left for it.
-      WHEN (j.is_mostly_right AND NOT j.is_little_output OR j.is_left_over)
+      WHEN (
+          j.is_mostly_right AND NOT j.is_little_output
+          OR j.is_left_over
+        )
         AND (
           is_against
           OR j.direction * j.total_delta = 0
@@ -139,7 +142,7 @@ standings AS (
     END AS standing
   FROM judged AS j
 ),
--- Where no edit is a claim of its own, they are one together, if there are few.
+-- Where no edit is a claim of its own, few of them are one together.
 led AS (
   SELECT
     s.*, s.is_source_alone

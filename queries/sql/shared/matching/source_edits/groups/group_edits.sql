@@ -19,8 +19,10 @@ operation_lists AS (
       FILTER (WHERE NOT is_candidate) AS base_operations,
     list(operation ORDER BY result_bytes DESC, first_id)
       FILTER (WHERE is_candidate) AS candidate_operations,
-    map(list(operation) FILTER (WHERE is_candidate),
-      list(line) FILTER (WHERE is_candidate)) AS candidate_lines
+    map(
+      list(coalesce(operation, '')) FILTER (WHERE is_candidate),
+      list(line) FILTER (WHERE is_candidate)
+    ) AS candidate_lines
   FROM operation_sums
   GROUP BY pair, source_file, function_name
 ),
