@@ -58,13 +58,17 @@ RULES = {
         "replicated": ("mesh_replicated", "~mesh_replicated"),
         "resharded": ("~mesh_hidden", "mesh_hidden"),
     },
+    "state_space_tpu": {
+        "remat_partly_added": ("~u1_remat", "u1_remat"),
+        "remat_partly_removed": ("u1_remat", "u2_shard"),
+    },
 }
 
 # Sizes that a line computes with, in the two programs without loop or remat.
 RESHAPED = ("cnn_no_accumulation", "cnn_unrolled")
 
 # What these say is compared in tests/queries/shared/test_single_edits.py.
-ELSEWHERE = ("stack_added", "stack_removed")
+ELSEWHERE = ("output_computed", "stack_added", "stack_removed")
 
 
 @pytest.mark.slow
@@ -76,6 +80,7 @@ ELSEWHERE = ("stack_added", "stack_removed")
         "sharded-cpu",
         pytest.param("lm-cpu", marks=pytest.mark.slow),
         pytest.param("optax_factors", marks=pytest.mark.slow),
+        pytest.param("state_space_tpu", marks=pytest.mark.slow),
     ],
 )
 def test_rules_apply_where_they_should_alone(tmp_path: Path, archive: str) -> None:
