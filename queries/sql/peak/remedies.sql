@@ -179,12 +179,28 @@ returned AS (
   JOIN result_places() AS r USING (module_id, value_id)
   GROUP BY m.module_id, m.set_name
 ),
+-- What is recomputed is there again when the backward pass reads it: where
+-- most of it is read at once, as of one block, it goes for the time between.
+held_again AS (
+  SELECT r.module_id, r.locations_id, r.space_color, r.set_name,
+    o.part_peak_bytes, o.part_reserved_bytes
+  FROM priced AS r
+  JOIN priced AS o
+    ON o.module_id = r.module_id
+    AND o.locations_id IS NOT DISTINCT FROM r.locations_id
+    AND o.space_color = r.space_color
+    AND o.rule_id = 'offload'
+    AND 2 * o.part_reserved_bytes < r.part_reserved_bytes
+  WHERE r.rule_id = 'recompute'
+),
 found AS (
   SELECT
     c.*, p.rule_id, p.subject,
-    c.live_peak_bytes - coalesce(p.part_peak_bytes, c.live_peak_bytes)
+    c.live_peak_bytes
+      - coalesce(h.part_peak_bytes, p.part_peak_bytes, c.live_peak_bytes)
       AS saved,
-    greatest(0, p.part_reserved_bytes) AS spared, l.found.source_file,
+    greatest(0, coalesce(h.part_reserved_bytes, p.part_reserved_bytes))
+      AS spared, l.found.source_file,
     l.found.source_line, array_to_string(g.numbers, ',') AS parameters,
     array_to_string(o.numbers, ',') AS results, k.chunk,
     regexp_replace(p.subject, 'all of | \([^)]*\)', '', 'g') AS names
@@ -193,6 +209,11 @@ found AS (
     ON p.module_id = c.module_id
     AND p.locations_id IS NOT DISTINCT FROM c.locations_id
     AND p.space_color = c.color
+  LEFT JOIN held_again AS h
+    ON h.module_id = p.module_id
+    AND h.locations_id IS NOT DISTINCT FROM p.locations_id
+    AND h.space_color = p.space_color
+    AND h.set_name = p.set_name
   LEFT JOIN lines AS l
     ON l.module_id = p.module_id
     AND l.locations_id IS NOT DISTINCT FROM p.locations_id
