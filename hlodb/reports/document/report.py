@@ -304,7 +304,7 @@ def _cause_row(g: CauseGroup) -> list[str]:
         memory(g),
         signed_bytes(g.sum_delta_bytes),
         signed_bytes(g.max_delta_bytes),
-        g.since_run or "-",
+        g.first_run or "-",
         few(g.owners, 2) or "-",
     ]
 

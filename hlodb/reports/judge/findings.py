@@ -53,7 +53,8 @@ class Finding:
     after waivers and triage, `undone` where a later run took an earlier rise back.
     `stands` where an earlier rise, above both floors, is still in the candidate, or a
     program that vanished is still missing. `left_bytes` is by how much the program
-    then needs more than before that rise. `lost_donation_bytes` are results that no
+    then needs more than before that rise. `since_run` is `first_run` where that alone
+    has the same difference, else None. `lost_donation_bytes` are results that no
     longer take over the memory of arguments, though they could.
     """
 
@@ -117,7 +118,7 @@ class CauseGroup:
     programs: list[str]
     sum_delta_bytes: int
     max_delta_bytes: int
-    since_run: str | None
+    first_run: str | None
     owners: list[str]
     next_query: str
 
@@ -220,7 +221,7 @@ def _group(direction: str, findings: Sequence[Finding]) -> CauseGroup:
         programs=sorted({f.program for f in findings}),
         sum_delta_bytes=sum(f.delta_bytes or 0 for f in findings),
         max_delta_bytes=largest.delta_bytes or 0,
-        since_run=since.pop() if len(since) == 1 else None,
+        first_run=since.pop() if len(since) == 1 else None,
         owners=sorted({f.owner for f in findings if f.owner}),
         next_query=largest.commands[0] if largest.commands else "",
     )

@@ -1,0 +1,72 @@
+"""Remedies whose edit was compiled, and programs for which there is none.
+
+tests/data/advice has the programs before and after the first edit of an expert.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.advice import DATA, outcome, truths
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.queries.run import run_query
+from hlodb.schema.warehouse import connect
+
+TRUTHS = {truth.program: truth for truth in truths()}
+
+
+@pytest.mark.parametrize(
+    ("program", "rule", "subject", "off"),
+    [
+        ("sparse_table", "add_rows", "whole gradient of table", 0.01),
+        ("speech_cache", "write_in_place", "results bf16[64,2048,4,64]", 0.01),
+        ("transducer", "chunk_loss", "logits", 0.15),
+        ("vision_adam", "shard", "m, v, weights (1 part for 8 partitions)", 0.31),
+    ],
+)
+def test_the_edit_of_an_expert_comes_first(
+    program: str, rule: str, subject: str, off: float
+) -> None:
+    found = outcome(TRUTHS[program], DATA)
+    assert found is not None and found.measured is not None
+    first = found.listed[0]
+    assert (first["rule_id"], first["subject"]) == (rule, subject)
+    promised = int(first["saved_reserved_bytes"])
+    assert promised == pytest.approx(found.measured[0], rel=off)
+    # It may fall further: a promise is no more than what came.
+    assert promised <= 1.001 * found.measured[0]
+
+
+def listed(program: str, folder: Path) -> list[dict[str, Any]]:
+    file = folder / "w.duckdb"
+    ingest([str(DATA / f"{program}.base.tar.xz")], file, jobs=1)
+    with connect(file) as connection:
+        return run_query(connection, "remedies", {"color": 0, "top": None}).dicts()
+
+
+def test_gathered_weights_are_no_logits(tmp_path: Path) -> None:
+    """Logits come in checkpointed chunks here; the head is gathered beside them."""
+    rules = {row["rule_id"] for row in listed("chunked_lm", tmp_path)}
+    assert "chunk_loss" not in rules
+
+
+def test_pairs_of_residues_are_no_batch(tmp_path: Path) -> None:
+    rows = listed("pair_stack", tmp_path)
+    assert rows[0]["rule_id"] == "checkpoint_loop"
+    assert "halve_batch" not in {row["rule_id"] for row in rows}
+
+
+def test_what_is_recomputed_at_once_is_there_again(tmp_path: Path) -> None:
+    """A checkpoint around the joint network was compiled to 170 MiB less."""
+    [row] = [r for r in listed("transducer", tmp_path) if r["rule_id"] == "recompute"]
+    assert row["saved_reserved_bytes"] == pytest.approx(170 << 20, rel=0.1)
+
+
+def test_half_of_the_points_is_half_of_a_batch(tmp_path: Path) -> None:
+    """Points inside and on the boundary; half of the first saved 4.80 GiB."""
+    [row] = listed("pinn_hessian", tmp_path)
+    assert (row["rule_id"], row["is_last_resort"]) == ("halve_batch", True)
+    assert row["saved_reserved_bytes"] == pytest.approx(4.80 * 2**30, rel=0.05)
