@@ -23,7 +23,6 @@ RULES = {
         "remat_removed": ("cnn_no_checkpoint", "cnn_unrolled"),
     },
     "decoder-cpu": {
-        "added": ("~gen_all_logits", "gen_all_logits"),
         "cache_copied": ("gen_concatenated", "~gen_concatenated"),
         "callback_added": ("gen_callback", "~gen_callback"),
         "callback_removed": ("~gen_callback", "gen_again"),
@@ -36,7 +35,6 @@ RULES = {
         "narrower_type": ("~gen_promotion", "gen_promotion"),
         "output_changed": ("gen_all_logits", "gen_prompt"),
         "promotion": ("gen_promotion", "~gen_promotion"),
-        "removed": ("gen_all_logits", "gen_constant"),
         "replaced": ("~gen_concatenated", "gen_concatenated"),
     },
     "lm-cpu": {
@@ -50,6 +48,10 @@ RULES = {
     "optax_factors": {
         "loop_partly_unrolled": ("factors_unrolled", "factors_at_once"),
         "loop_rolled": ("~factors_unrolled", "factors_unrolled"),
+    },
+    "ppo_rollouts": {
+        "added": ("u2_fullkl", "u4_donate"),
+        "removed": ("~u2_fullkl", "u4_donate"),
     },
     "sharded-cpu": {
         "argument_replicated": ("mesh_weights", "mesh_columns"),
@@ -80,6 +82,7 @@ ELSEWHERE = ("output_computed", "stack_added", "stack_removed")
         "sharded-cpu",
         pytest.param("lm-cpu", marks=pytest.mark.slow),
         pytest.param("optax_factors", marks=pytest.mark.slow),
+        pytest.param("ppo_rollouts", marks=pytest.mark.slow),
         pytest.param("state_space_tpu", marks=pytest.mark.slow),
     ],
 )
