@@ -172,6 +172,14 @@ def test_activations_shaped_as_positions_are_no_gradients(tmp_path: Path) -> Non
     assert [row["rule_id"] for row in rows] == ["halve_batch", "halve_moment"]
 
 
+def test_nodes_and_edges_of_a_graph_are_no_words_and_no_batch(tmp_path: Path) -> None:
+    """There are 100,000 and 600,000 of them, and each is read by others."""
+    path = tmp_path / "w.duckdb"
+    ingest([str(DATA / "lookalikes" / "graph.tar.xz")], path, jobs=1)
+    rules = {row["rule_id"] for row in ask(path, "remedies", top=None)}
+    assert rules.isdisjoint({"chunk_loss", "halve_batch"})
+
+
 def test_what_the_compiler_widens_is_no_array_to_narrow(tmp_path: Path) -> None:
     """It is of 16 bits in the program; weights of 16 bits would be kept in both."""
     path = tmp_path / "w.duckdb"

@@ -82,7 +82,7 @@ def leading(
             "u6_order",
             "train.py:22 make.<locals>.train_step: what computes the new output f32[]"
             " of sqrt",
-            "Compute it from fewer arrays, or before what overwrites these.",
+            "Leave it out, or compute it earlier or from fewer arrays.",
             375_321_088,
         ),
     ],

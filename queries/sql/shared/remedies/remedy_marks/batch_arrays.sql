@@ -1,6 +1,7 @@
 -- step: Arrays that grow with the batch of a program that replaces arguments:
---   inputs, and temporary arrays of other dimensions than any argument; of the
---   larger one of two batches those that begin with a multiple of it. From
+--   inputs, and temporary arrays of other dimensions than any argument. Of
+--   two batches the larger one counts, in programs with jax.vmap and without
+--   indices as inputs: nodes and edges of a graph are no examples. From
 --   8 rows on, half of a batch that fills no 8 is not less: for convolutions a
 --   TPU's compiler then moves space into the batch.
 -- grain: value
@@ -14,8 +15,12 @@ WITH batches AS (
       TRY_CAST(split_part(dimensions, ',', 1) AS BIGINT) AS first_dimension
     FROM arguments
     WHERE is_input
-      AND dimensions LIKE '%,%'
+      AND dimensions <> ''
   ) AS a
+  SEMI JOIN (
+    SELECT module_id FROM arrays WHERE name LIKE '%vmap(%'
+  ) AS m
+    ON m.module_id = a.module_id
   GROUP BY a.module_id
   HAVING count(DISTINCT a.first_dimension) > 1
     AND bool_and(a.element_type IN ('f32', 'f64', 'bf16', 'f16'))

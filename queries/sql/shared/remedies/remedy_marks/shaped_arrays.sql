@@ -83,17 +83,16 @@ softmaxes AS MATERIALIZED (
   WHERE e.sizes[-1] = e.sizes[-2]
   GROUP BY e.module_id
 ),
--- Dimensions of what is exponentiated, as logits are.
+-- Last dimensions of what is exponentiated, as logits are over their words.
 exponents AS MATERIALIZED (
   SELECT
     i.module_id,
     list(DISTINCT regexp_extract(i.shape, '\[([\d,]*)', 1)) FILTER (
       WHERE regexp_matches(i.op_name, 'log_softmax|logsumexp|cross_entropy')
     ) AS of_losses,
-    list_distinct(flatten(list(list_transform(
-      string_split(regexp_extract(i.shape, '\[([\d,]*)', 1), ','),
-      lambda x: TRY_CAST(x AS BIGINT)
-    )))) AS sizes
+    list(DISTINCT TRY_CAST(
+      regexp_extract(i.shape, '\[(?:\d+,)*(\d+)\]', 1) AS BIGINT
+    )) AS sizes
   FROM scheduled_instructions AS i
   WHERE i.opcode IN ('exponential', 'exponential-minus-one', 'logistic')
   GROUP BY i.module_id
