@@ -29,7 +29,7 @@ _SOURCES = ("framework", "environment")
 
 
 _ALIKE = 0.1
-"""How far two differences may lie apart that are told as one."""
+"""Two differences are the same that lie no more than this share of one apart."""
 
 
 def make_findings(facts: ReportFacts, settings: Settings) -> list[Finding]:
@@ -123,7 +123,7 @@ def _finding(
 
 
 def _is_since(facts: ReportFacts, since: Since, v: Verdict) -> bool:
-    """Return whether a difference is told to stand since its first run.
+    """Return whether a difference is known to stand since its first run.
 
     Memory has been on its side of the mean ever since, but may have moved there for
     another reason: that run alone has the same difference, to a tenth.
