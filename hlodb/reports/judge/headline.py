@@ -33,6 +33,7 @@ from hlodb.reports.judge.verdict import (
 )
 from hlodb.reports.read.baseline import FIRST
 from hlodb.reports.read.capacity import limit_of, limit_words
+from hlodb.reports.read.causes import explaining
 from hlodb.reports.read.environment import release_flags
 from hlodb.text import (
     bytes_from_to,
@@ -118,7 +119,12 @@ def _found(report: Judged, counts: Counter[str]) -> str:
     else:
         parts = [_regressions(counts, failed, worst, shared)]
     if not failed and (f := warned_finding(report)):
-        parts.insert(0, _changed_text(f, shared))
+        # Nothing is green beside what grew.
+        told = [_changed_text(f, shared)]
+        is_all = report.kind == "diff" and worst is None
+        parts = told if is_all else [*told, *parts]
+        if counts["changed"] == 1:
+            counts = counts - Counter(["changed"])
     if not failed and report.kind != "diff" and (grown := unjudged_growth(report)):
         parts.insert(0, _unjudged_text(grown[0], report))
         counts = counts - Counter(["not_comparable"])
@@ -151,6 +157,8 @@ def _why_nothing(report: Judged) -> str:
 def _changed_text(f: Finding, shared: Names) -> str:
     words = input_words(f.inputs)
     why = f"inputs changed: {words}" if words else changed_inputs(f.differing_keys)
+    if explaining(f.claims):
+        why += f"; and {cause_in_short(f)}"
     sizes = bytes_from_to(f.base_bytes or 0, f.candidate_bytes or 0)
     delta = f"{signed_bytes(f.delta_bytes)}, {signed_percent(f.delta_ratio)}"
     return f"{called(f, shared)} {memory(f)} {sizes} ({delta}), {why}"

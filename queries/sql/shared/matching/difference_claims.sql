@@ -21,9 +21,10 @@
 --   right in at least four of five compiled pairs, or where all other edits
 --   move memory the other way; what is neither, or where others have all of
 --   the difference, is no row. Bytes follow from several edits only where as
---   many have a row: else they are unexplained. Proven edits come before
---   likely ones, both in the order of source_edits, and edits that move memory
---   the other way after those that explain it.
+--   many have a row: else they are unexplained. Where the inputs and edits
+--   differ and nothing else, the rest likely follows from these together.
+--   Proven edits come before likely ones, both in the order of source_edits,
+--   and edits that move memory the other way after those that explain it.
 -- grain: pair of compilations, memory space, claim
 -- steps: asked_pairs, compiled_pairs, edits, space_differences, split_pairs,
 --   changed_buffers, changed_sides, borrowed_paths, buffer_paths,
@@ -94,14 +95,47 @@ claimed_origins AS MATERIALIZED (
   HAVING count(e.standing)
     > CASE WHEN bool_or(e.is_source_alone) THEN 1 ELSE 0 END
 ),
+-- Where the inputs differ too, but nothing else, they have the rest with them.
+claimed_beside_inputs AS MATERIALIZED (
+  SELECT e.pair, e.space_color, any_value(e.edit_count) AS edit_count
+  FROM claims_of_edits AS e
+  JOIN compiled_pairs AS p USING (pair)
+  WHERE e.standing IS NOT NULL
+    AND NOT e.is_against
+    AND p.has_other_inputs
+    AND NOT p.has_other_environment
+  GROUP BY e.pair, e.space_color
+),
 shares_of_several AS MATERIALIZED (
   SELECT s.*
   FROM shares AS s
   ANTI JOIN joint_shares AS j USING (pair, space_color)
+  LEFT JOIN claimed_beside_inputs AS i USING (pair, space_color)
   LEFT JOIN claimed_origins AS c USING (pair, space_color)
   WHERE s.origin = 'inputs'
     OR s.origin = 'several'
     AND c.pair IS NOT NULL
+    AND i.pair IS NULL
+),
+-- What is left of the difference.
+rests AS (
+  SELECT
+    d.pair, d.space_color, d.direction,
+    CAST(d.total_delta - coalesce(sum(s.share_bytes), 0) AS BIGINT)
+      AS share_bytes
+  FROM split_pairs AS p
+  JOIN space_differences AS d USING (pair)
+  LEFT JOIN (
+    SELECT e.pair, e.space_color, e.share_bytes FROM claims_of_edits AS e
+    UNION ALL
+    SELECT h.pair, h.space_color, h.share_bytes FROM shares_of_several AS h
+    UNION ALL
+    SELECT j.pair, j.space_color, j.joint_bytes FROM joint_shares AS j
+  ) AS s
+    ON s.pair = d.pair
+    AND s.space_color = d.space_color
+  GROUP BY d.pair, d.space_color, d.total_delta, d.direction
+  HAVING d.total_delta <> coalesce(sum(s.share_bytes), 0)
 ),
 all_claims AS (
   SELECT
@@ -160,23 +194,18 @@ all_claims AS (
   JOIN space_differences AS d USING (pair, space_color)
   UNION ALL BY NAME
   SELECT
-    d.pair, d.space_color, 'unexplained' AS claim_kind,
-    'unexplained' AS words,
-    CAST(d.total_delta - coalesce(sum(s.share_bytes), 0) AS BIGINT)
-      AS share_bytes, FALSE AS is_against, 'unknown' AS standing
-  FROM split_pairs AS p
-  JOIN space_differences AS d USING (pair)
-  LEFT JOIN (
-    SELECT e.pair, e.space_color, e.share_bytes FROM claims_of_edits AS e
-    UNION ALL
-    SELECT h.pair, h.space_color, h.share_bytes FROM shares_of_several AS h
-    UNION ALL
-    SELECT j.pair, j.space_color, j.joint_bytes FROM joint_shares AS j
-  ) AS s
-    ON s.pair = d.pair
-    AND s.space_color = d.space_color
-  GROUP BY d.pair, d.space_color, d.total_delta
-  HAVING d.total_delta <> coalesce(sum(s.share_bytes), 0)
+    r.pair, r.space_color,
+    CASE WHEN i.pair IS NULL THEN 'unexplained' ELSE 'several' END
+      AS claim_kind,
+    CASE
+      WHEN i.pair IS NULL THEN 'unexplained'
+      WHEN i.edit_count = 1 THEN 'the inputs and the edit together'
+      ELSE 'the inputs and edits together'
+    END AS words, r.share_bytes,
+    i.pair IS NOT NULL AND r.share_bytes * r.direction < 0 AS is_against,
+    CASE WHEN i.pair IS NULL THEN 'unknown' ELSE 'likely' END AS standing
+  FROM rests AS r
+  LEFT JOIN claimed_beside_inputs AS i USING (pair, space_color)
 )
 SELECT
   c.pair, c.space_color AS color,
