@@ -50,7 +50,7 @@ from hlodb.rules import rule_rows
 from hlodb.text import bytes_from_to, counted, json_text, plain_bytes, signed_bytes
 
 BLAMES = {
-    "framework": "the program or its framework",
+    "program": "the program or its framework",
     "partitioner": "XLA partitioner",
     "fusion": "XLA fusion",
     "layout": "XLA layout assignment",
@@ -69,7 +69,7 @@ _LOST = "donation_lost"
 _WORTH_TELLING = 0.1
 """A fall of less than this share of the largest is not told in short."""
 
-_NO_PASS = ("framework", "environment")
+_NO_PASS = ("program", "environment")
 
 
 def brief(report: Report, *, has_warehouse: bool = True) -> list[Block]:

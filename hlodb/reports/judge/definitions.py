@@ -67,7 +67,7 @@ METRICS = (
         "blame",
         "name",
         "neutral",
-        "Likely origin of a change: framework (your program, or what JAX and the like"
+        "Likely origin of a change: program (your code, or what JAX and the like"
         " make of it), environment (compiler flags), or the part of XLA that made the"
         " difference (partitioner, fusion, layout, scheduler, packing, optimisation).",
     ),

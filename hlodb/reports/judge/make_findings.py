@@ -24,7 +24,7 @@ from hlodb.reports.read.history import Since
 from hlodb.reports.read.pairs import Pair, Verdict, tags
 from hlodb.reports.read.report_facts import ReportFacts
 
-_SOURCES = ("framework", "environment")
+_SOURCES = ("program", "environment")
 """Blames that another release explains: what it was given, and its flags."""
 
 

@@ -46,7 +46,7 @@ _PLURAL = " shares ", " share "
 
 _SHOWN_EDITS = 3
 
-_FRAMEWORK = "framework"
+_PROGRAM = "program"
 _PROVEN = "proven"
 
 
@@ -67,12 +67,12 @@ def name_cause(
         return cause
     first = edits[0]
     at = f"{first.source_path or '-'}:{first.function_name or first.subject or '-'}"
-    key = f"{_FRAMEWORK}/{first.rule_id or first.change}/{at}"
+    key = f"{_PROGRAM}/{first.rule_id or first.change}/{at}"
     return replace(
         cause,
         key=key,
         title=edit_words(edits, _SHOWN_EDITS),
-        blame=_FRAMEWORK,
+        blame=_PROGRAM,
         share_ratio=_share(edits),
         standing=first.standing,
         effect=cause.title,

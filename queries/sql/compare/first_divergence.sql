@@ -26,7 +26,7 @@
 --   candidate.
 -- column color INTEGER id neutral: Memory space number; NULL where no memory
 --   changed.
--- column blame VARCHAR name neutral: Likely origin: framework, partitioner,
+-- column blame VARCHAR name neutral: Likely origin: program, partitioner,
 --   fusion, scheduler, layout, packing, environment or optimisation; none
 --   without a difference.
 -- column reason VARCHAR text neutral: The reason in words.

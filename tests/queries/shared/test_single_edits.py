@@ -268,7 +268,7 @@ def test_a_report_says_one_share_of_a_cause(
     flow: duckdb.DuckDBPyConnection, vae: duckdb.DuckDBPyConnection
 ) -> None:
     """That of the difference, or none; and no split into one part."""
-    cause = "Cause (framework): "
+    cause = "Cause (program): "
     assert report(flow, "night1", "night3a") == [
         f"{cause}{MOVED}. It accounts for 100 % of -31.81 MiB."
     ]

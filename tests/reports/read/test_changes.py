@@ -109,7 +109,7 @@ def test_one_donation_dropped(warehouse: Path) -> None:
         "lost alias: tanh, output {1} shared its memory with a parameter (+32.00 KiB)"
     )
     assert finding.divergence is not None
-    assert finding.divergence.blame == "framework"
+    assert finding.divergence.blame == "program"
 
 
 DONATION = Request(candidate="zoo-donation/dropped", baseline="run:zoo-donation/base")
@@ -231,7 +231,7 @@ def test_the_same_changes_in_programs_of_the_zoo(
     finding = change(warehouse, f"zoo-{what}", how)
     assert (parts(finding), title(finding)) == IN_THE_ZOO[what, how]
     assert finding.cause is not None
-    assert finding.cause.blame == "framework"
+    assert finding.cause.blame == "program"
 
 
 @pytest.mark.slow
@@ -275,7 +275,7 @@ def test_a_batch_that_is_no_longer_split_over_devices(warehouse: Path) -> None:
     assert finding.divergence == Divergence(
         None,
         "before_optimizations",
-        "framework",
+        "program",
         "the programs handed to XLA have the same operations, the compiled ones are"
         " 71 % alike;"
         " the former are sharded otherwise",

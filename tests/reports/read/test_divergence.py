@@ -183,7 +183,7 @@ CASES: dict[str, tuple[Compiled, Compiled, str, str]] = {
         A,
         replace(NEW_SOURCE, source={"dot": 5, "exp": 5}),
         "new",
-        "framework",
+        "program",
     ),
     "a source a little different": (
         replace(A, source={"dot": 98}),
@@ -201,7 +201,7 @@ CASES: dict[str, tuple[Compiled, Compiled, str, str]] = {
         replace(A, source=SAME),
         replace(NEW_SOURCE, source=SAME, result=FUSED, shapes="bf16[8]"),
         "new",
-        "framework",
+        "program",
     ),
 }
 
@@ -234,7 +234,7 @@ def test_another_source_under_other_flags(
     connection: duckdb.DuckDBPyConnection,
 ) -> None:
     other = replace(NEW_SOURCE, source={"dot": 5, "exp": 5})
-    assert parting(connection, A, other, flags=("1", "2"))["blame"] == "framework"
+    assert parting(connection, A, other, flags=("1", "2"))["blame"] == "program"
 
 
 DOT, PLACED = "dot f32[8]", "add f32[8] {replicated}"
@@ -274,7 +274,7 @@ def test_what_the_framework_changed(
 ) -> None:
     base, candidate, reason = TOLD[what]
     found = parting(connection, base, candidate)
-    assert (found["blame"], found["reason"]) == ("framework", reason)
+    assert (found["blame"], found["reason"]) == ("program", reason)
 
 
 def test_a_donation_that_is_no_longer_declared(
@@ -283,7 +283,7 @@ def test_a_donation_that_is_no_longer_declared(
     base, candidate = replace(A, aliases=2), replace(A, aliases=1)
     found = parting(connection, base, candidate, "alias")
     assert (found["blame"], found["reason"]) == (
-        "framework",
+        "program",
         "1 outputs may share the memory of a parameter, 2 before",
     )
 
@@ -393,7 +393,7 @@ def test_memory_that_a_kernel_has_for_itself_is_no_packing_of_the_compiler(
     assert (finding.space, finding.delta_bytes) == ("VMEM", 16 << 20)
     assert finding.cause is not None
     assert (finding.cause.blame, finding.cause.title) == (
-        "framework",
+        "program",
         "scoped memory of kernels: 32.00 → 48.00 MiB: fragmentation: more"
         " temporary memory than is ever live at once (+16.00 MiB)",
     )

@@ -8,16 +8,16 @@
 --   backend config) if the last graphs are equal. last_equal_stage is the last
 --   snapshot of the candidate that the base has, too; first_different_stage is
 --   the next one, from the base if only the base ran that pass. blame is the
---   first rule that applies. (1) framework: the part is alias, and the sources
+--   first rule that applies. (1) program: the part is alias, and the sources
 --   declare other donations. (2) packing: the programs are the same, and
 --   buffers are assigned differently. (3) With per-pass dumps, by the name of
 --   the first different pass: partitioner, fusion, scheduler, layout, else
---   optimisation. (4) framework: the graphs are the same, and kernels reserve
+--   optimisation. (4) program: the graphs are the same, and kernels reserve
 --   other scoped memory. (5) scheduler: the graphs are the same. (6) If the
 --   source is the same, or was not dumped, the compiler: packing for
 --   fragmentation; partitioner if collectives differ; scheduler for lifetimes
 --   and kinds of allocation, in programs at least 95 % alike; else fusion. (7)
---   If the sources differ, framework; but the compiler, as in (6), if they are
+--   If the sources differ, program; but the compiler, as in (6), if they are
 --   at least 95 % alike with equal shapes, and either the part is lifetime,
 --   allocation_kind or fragmentation, or the results differ more than twice as
 --   much as the sources. If one source was compiled with other flags that may
@@ -38,7 +38,7 @@
 -- param main_parts VARCHAR[] = NULL: Part with most of the difference of each
 --   pair, see buffer_changes.
 -- column pair BIGINT id neutral: Position of the pair in the lists.
--- column blame VARCHAR name neutral: Likely origin: framework, partitioner,
+-- column blame VARCHAR name neutral: Likely origin: program, partitioner,
 --   fusion, scheduler, layout, packing, environment or optimisation.
 -- column reason VARCHAR text neutral: The reason in words.
 -- column difference VARCHAR name neutral: graph (the instructions or their
@@ -115,7 +115,7 @@ WITH rules AS (
 SELECT
   r.asked_number AS pair,
   CASE
-    WHEN r.rule IN ('donations', 'kernels') THEN 'framework'
+    WHEN r.rule IN ('donations', 'kernels') THEN 'program'
     WHEN r.rule IN ('assignment', 'order', 'compiler') AND r.is_by_flags
       THEN 'environment'
     WHEN r.rule = 'assignment' THEN 'packing'
@@ -132,13 +132,13 @@ SELECT
     WHEN r.rule IN ('compiler', 'unknown') THEN r.compiler
     WHEN r.is_sharded_otherwise OR r.has_other_shapes
       OR r.typed_likeness < 0.95 OR r.main_part IN ('resized', 'retyped')
-      THEN 'framework'
+      THEN 'program'
     WHEN r.source_likeness >= 0.95
       AND (
         r.main_part IN ('lifetime', 'allocation_kind', 'fragmentation')
         OR 1 - r.likeness > 2 * (1 - r.source_likeness)
       ) THEN r.compiler
-    ELSE 'framework'
+    ELSE 'program'
   END AS blame,
   CASE r.rule
     WHEN 'donations'

@@ -1,12 +1,12 @@
 -- step: While loops of the user that the other side lacks: of the same pass,
 --   function of the user and trip count, it has fewer. They are numbered, so
 --   that one of the base is compared with one of the candidate. A loop of a
---   library is no edit: its frame is not the user's, or it or its path is
---   inside of a jitted function that is none of the user's. Nor is one that only a
---   checkpoint runs again, or whose line is a call that leads to another such
---   loop. A loop without a line is any loop of the other side that runs as
---   often: below a checkpoint, JAX leaves out the lines of the loops inside of
---   loops.
+--   library is no edit: its frame is not the user's, or it, or what its path
+--   names, is inside of a jitted function that is none of the user's. Nor is
+--   one that only a checkpoint runs again, or whose line is a call that leads
+--   to another such loop. A loop without a line is any loop of the other side
+--   that runs as often: below a checkpoint, JAX leaves out the lines of the
+--   loops inside of loops.
 -- grain: pair, side, loop
 WITH pairs_that_mark_backward_loops AS (
   SELECT o.pair
@@ -40,7 +40,8 @@ loops AS MATERIALIZED (
   JOIN program_calls AS c USING (pair, is_candidate, instruction_id)
   LEFT JOIN loop_sizes AS s USING (pair, is_candidate, instruction_id)
   LEFT JOIN own_frames AS u USING (pair, is_candidate, frame_id)
-  LEFT JOIN library_computations AS y USING (pair, is_candidate, computation_id)
+  LEFT JOIN library_computations AS y
+    USING (pair, is_candidate, computation_id)
   LEFT JOIN user_functions AS n
     ON n.pair = o.pair
     AND n.function_name
