@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from hlodb.errors import UsageError
@@ -45,6 +46,19 @@ class Composed(NamedTuple):
 
     shared: Mapping[str, str]
     select: str
+
+
+class _Read(NamedTuple):
+    """A call of a block, and the alias that it needs: empty where it has one."""
+
+    block: str
+    arguments: Sequence[Tokens]
+    is_lateral: bool
+    alias: str
+
+
+_Pieces = Sequence[str | _Read]
+"""SQL cut at calls of blocks and at `$names`; a `$name` is a piece of its own."""
 
 
 class _Value(NamedTuple):
@@ -105,6 +119,7 @@ class _Composer:
         self, catalogue: Catalogue, answered: Mapping[str, str], *path: str
     ) -> None:
         self._catalogue = catalogue
+        self._names = frozenset(catalogue)
         self._answered = answered
         self._path = [*path]
         self._answers: list[_Answer] = []
@@ -112,7 +127,7 @@ class _Composer:
 
     def composed(self, sql: str, values: _Values) -> Composed:
         """Return the statements of `sql`; `values` are its parameters."""
-        select = self._text(all_tokens(sql), values)
+        select = self._text(_pieces(sql, self._names), values)
         shared: dict[str, str] = {}
         sources: list[str] = []
         numbers: Counter[str] = Counter()
@@ -130,39 +145,20 @@ class _Composer:
             sources.append(f"temp.{name}")
         return Composed(shared, whole(select))
 
-    def _text(self, tokens: Tokens, values: _Values) -> str:
+    def _text(self, pieces: _Pieces, values: _Values) -> str:
         parts = []
-        before = ""
-        at = 0
-        while at < len(tokens):
-            blank, token = tokens[at]
-            if self._is_call(tokens, at, before):
-                end = _end_of_call(tokens, at + 1)
-                arguments = _arguments(tokens[at + 2 : end])
-                source = self._source(token, arguments, values, before)
-                parts.append(f"{blank}{source}{_alias(token, tokens[end + 1 :])}")
-                at = end
-            elif token[:1] == "$" and token[1:] in values:
-                parts.append(blank + values[token[1:]].sql)
+        for piece in pieces:
+            if isinstance(piece, _Read):
+                parts.append(self._source(piece, values) + piece.alias)
+            elif piece[:1] == "$" and piece[1:] in values:
+                parts.append(values[piece[1:]].sql)
             else:
-                parts.append(blank + token)
-            before = tokens[at][1]
-            at += 1
+                parts.append(piece)
         return "".join(parts)
 
-    def _is_call(self, tokens: Tokens, at: int, before: str) -> bool:
-        return (
-            before.upper() in BEFORE_SOURCES
-            and tokens[at][1] in self._catalogue
-            and tokens[at + 1 : at + 2] != []
-            and tokens[at + 1][1] == "("
-        )
-
-    def _source(
-        self, name: str, arguments: Sequence[Tokens], values: _Values, before: str
-    ) -> str:
+    def _source(self, read: _Read, values: _Values) -> str:
         """Return what a call becomes, without its alias."""
-        is_lateral = before.upper() == "LATERAL"
+        name, is_lateral = read.block, read.is_lateral
         if name in self._answered:
             table = self._answered[name]
             return f"(FROM {table})" if is_lateral else table
@@ -170,7 +166,7 @@ class _Composer:
         if name in self._path:
             circle = " → ".join((*self._path, name))
             raise UsageError(f"{query.path}:1: queries read one another: {circle}")
-        given = {**values, **self._given(query, arguments, values)}
+        given = {**values, **self._given(query, read.arguments, values)}
         values = _with_defaults(query, given)
         if is_lateral or not all(value.is_fixed for value in values.values()):
             return f"(\n{self._body(query, values)}\n)"
@@ -185,7 +181,7 @@ class _Composer:
 
     def _body(self, query: Query, values: _Values) -> str:
         self._path.append(query.name)
-        body = self._text(all_tokens(query.sql), values)
+        body = self._text(_pieces(query.sql, self._names), values)
         self._path.pop()
         return body
 
@@ -205,7 +201,46 @@ class _Composer:
         if len(tokens) == 1 and tokens[0][1][1:] in values and tokens[0][1][0] == "$":
             return values[tokens[0][1][1:]]
         is_fixed = all(_is_fixed(token, values) for _, token in tokens)
-        return _Value(self._text(tokens, values).strip(), None, is_fixed)
+        text = self._text(_cut(tokens, self._names), values)
+        return _Value(text.strip(), None, is_fixed)
+
+
+@cache
+def _pieces(sql: str, blocks: frozenset[str]) -> _Pieces:
+    """Return the pieces of SQL: the same for all arguments, and so cut once."""
+    return _cut(all_tokens(sql), blocks)
+
+
+def _cut(tokens: Tokens, blocks: Collection[str]) -> _Pieces:
+    pieces: list[str | _Read] = []
+    texts: list[str] = []
+    before = ""
+    at = 0
+    while at < len(tokens):
+        blank, token = tokens[at]
+        piece: str | _Read | None = token if token[:1] == "$" else None
+        if token in blocks and _is_call(tokens, at, before):
+            end = _end_of_call(tokens, at + 1)
+            piece = _Read(
+                token,
+                _arguments(tokens[at + 2 : end]),
+                before.upper() == "LATERAL",
+                _alias(token, tokens[end + 1 : end + 2]),
+            )
+            at = end
+        if piece is None:
+            texts.append(blank + token)
+        else:
+            pieces += "".join([*texts, blank]), piece
+            texts = []
+        before = tokens[at][1]
+        at += 1
+    return [*pieces, "".join(texts)]
+
+
+def _is_call(tokens: Tokens, at: int, before: str) -> bool:
+    following = tokens[at + 1][1] if at + 1 < len(tokens) else ""
+    return before.upper() in BEFORE_SOURCES and following == "("
 
 
 def _is_fixed(token: str, values: _Values) -> bool:
