@@ -1,5 +1,6 @@
-"""What is claimed of edits of a state-space model for a v5e and of PPO for a CPU.
+"""What is claimed of edits of three programs.
 
+A state-space model for a v5e, PPO for a CPU and passing of messages in a graph for one.
 The archives and the truth of each edit are in tests/data/edits.
 """
 
@@ -48,6 +49,16 @@ def rollouts(
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     names = ("u2_fullkl", "u7_mask", "d2_mu")
     file = ingested("ppo_rollouts", tmp_path_factory.mktemp("ppo"), *names)
+    with connect(file) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def messages(
+    tmp_path_factory: pytest.TempPathFactory, queries_installed: None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    names = ("g4_dropout", "h2_both")
+    file = ingested("message_passing", tmp_path_factory.mktemp("messages"), *names)
     with connect(file) as connection:
         yield connection
 
@@ -156,3 +167,36 @@ def test_a_narrower_argument_whose_memory_a_loop_takes_over_is_not_gone(
         if (row["op_path"] or "").startswith("opt_state[0].mu['blocks']['down']")
     }
     assert moments == {("retyped", -67_108_864)}
+
+
+def test_the_loop_of_a_random_number_generator_is_no_edit(
+    messages: duckdb.DuckDBPyConnection,
+) -> None:
+    """Its path in a called computation does not name the call."""
+    assert leading(messages, "g4_dropout") == (
+        "gnn/model.py:34 forward: the loop also stores f32[4,600000,128]",
+        "Return from the body of lax.scan only what is read afterwards, and nothing"
+        " that can be computed from it again.",
+        4_198_204_224,
+        "proven",
+    )
+
+
+def test_inputs_and_an_edit_have_all_of_a_difference_together(
+    messages: duckdb.DuckDBPyConnection,
+) -> None:
+    made = build_diff(messages, "base", "h2_both", Settings(), top=5)
+    text = renderer("text")(made)
+    assert made.headline == (
+        "± jit_train_step CPU memory 3.82 → 11.77 GiB (+7.95 GiB, +208.1 %), inputs"
+        " changed: graph['e'][0] 600,000 → 700,000 (graph['e'] and 2 more); and"
+        " gnn/model.py:33 forward.<locals>.<lambda>: remat removed (18 operations were"
+        " recomputed)"
+    )
+    split = "+579.07 MiB from the inputs; +7.38 GiB from the inputs and the edit"
+    assert f"Split: {split} together." in text
+    assert "unexplained" not in text.partition("Findings")[0]
+    [finding] = [f for f in made.findings if f.color == 0 and f.scope == "candidate"]
+    claims = {(c.kind, c.standing): c.delta_bytes for c in finding.claims}
+    assert claims[("several", "likely")] == 8_535_100_068 - 607_200_000
+    assert sum(c.delta_bytes or 0 for c in finding.claims) == finding.delta_bytes
