@@ -347,12 +347,12 @@ def _standing(report: Report, has_warehouse: bool) -> list[Block]:
 
 
 def _left(rise: Finding) -> str:
-    """Return what is left of a rise of which a part came back."""
+    """Return by how much memory is still above what it was before a rise."""
     left, base = rise.left_bytes or 0, rise.base_bytes or 0
     if left >= (rise.delta_bytes or 0):
         return ""
     sizes = bytes_from_to(base, base + left)
-    return f", of which {plain_bytes(left)} is left ({sizes})"
+    return f"; now {plain_bytes(left)} above the level before it ({sizes})"
 
 
 def _since(found: Sequence[Finding], left: str = "") -> str:

@@ -57,8 +57,9 @@ def test_a_gain_is_not_kept_while_a_larger_rise_is_open(tmp_path: Path) -> None:
         first, *others = lines(brief(build_report(connection, Request(), Settings())))
     assert first.startswith("jit_step CPU memory -2.00 MiB (-16.7 %): ")
     assert others == [
-        'Still open: jit_step CPU memory +8.00 MiB since run "night-2", of which'
-        " 6.00 MiB is left (4.00 → 10.00 MiB), finding 2fef43d5923c (not triaged).",
+        'Still open: jit_step CPU memory +8.00 MiB since run "night-2"; now 6.00 MiB'
+        " above the level before it (4.00 → 10.00 MiB), finding 2fef43d5923c (not"
+        " triaged).",
         "$ hlodb triage",
     ]
 
