@@ -114,7 +114,7 @@ def test_a_type_first_differs_where_a_cast_is_lost(
 ) -> None:
     """Not where the inner loop casts what is now wider."""
     claim, _, _, standing = leading(state_space, "u3_f32")
-    assert claim == "bf16 → f32 in 314 operations, first at layer.py:46"
+    assert claim == "bf16 → f32 in 269 operations, first at layer.py:46"
     assert standing == "likely"
 
 

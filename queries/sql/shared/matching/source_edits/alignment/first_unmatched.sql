@@ -53,8 +53,20 @@ of_another_type AS (
   GROUP BY s.pair, s.is_candidate, s.instruction_id
   HAVING count(k.instruction_id) = 0
 ),
+-- The other side has it with another type alone.
+of_other_type_alone AS MATERIALIZED (
+  SELECT DISTINCT s.pair, s.is_candidate, s.instruction_id
+  FROM starts AS s
+  JOIN unmatched_operations AS o
+    ON o.pair = s.pair
+    AND o.is_candidate <> s.is_candidate
+    AND o.key = s.key
+    AND o.dims = s.dims
+  WHERE o.element_type <> s.element_type
+),
 -- It is converted as what it meets in a reader is of another type, which is
--- not converted itself.
+-- not converted itself; or it is a constant of that type, such as the zeros
+-- that a scatter adds to.
 converted_for_another AS (
   SELECT s.pair, s.is_candidate, s.instruction_id
   FROM starts AS s
@@ -74,7 +86,16 @@ converted_for_another AS (
     ON k.pair = o.pair
     AND k.is_candidate = o.is_candidate
     AND k.instruction_id = o.instruction_id
-  WHERE s.opcode = 'convert'
+  LEFT JOIN of_other_type_alone AS a
+    ON a.pair = s.pair
+    AND a.is_candidate = s.is_candidate
+    AND a.instruction_id = s.instruction_id
+  WHERE (
+      s.opcode = 'convert'
+      OR s.opcode = 'broadcast'
+      AND a.pair IS NOT NULL
+      AND o.element_type = s.element_type
+    )
     AND o.opcode NOT IN ('constant', 'broadcast', 'parameter', 'convert')
 )
 SELECT s.*
