@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count
 
 from hlodb.queries.catalogue import Catalogue
 from hlodb.queries.run import Value, bound, composed, shared_answers
 from hlodb.schema.connection import Connection
+
+_NUMBERS = count(1)
+"""Tell tables of one block apart: answers of other runs may stand meanwhile."""
 
 
 @contextmanager
@@ -32,10 +36,10 @@ def answered_once(
             known = {p.name for p in query.parameters}
             asked = {k: v for k, v in parameters.items() if k in known}
             statements = composed(query, asked, catalogue, tables)
-            table = f"temp.answer_of_{name}"
+            table = f"temp.answer_{next(_NUMBERS)}_of_{name}"
             with shared_answers(connection, statements, asked) as select:
                 connection.execute(
-                    f"CREATE TEMP TABLE answer_of_{name} AS {select}",
+                    f"CREATE TEMP TABLE {table} AS {select}",
                     bound(select, asked),
                 )
             tables[name] = table

@@ -52,3 +52,21 @@ def test_parts_come_after_those_they_read() -> None:
     for place, part in enumerate(SHARED):
         read = {query.name for query in in_order([catalogue[part]], catalogue)}
         assert not (read & set(SHARED[place + 1 :])), part
+
+
+def test_answers_of_other_parameters_may_stand_meanwhile(demo_warehouse: Path) -> None:
+    """As where a long line is followed, and a part of it for its latest run."""
+    catalogue = load_catalogue()
+    with connect(demo_warehouse) as connection:
+
+        def programs(tables: Mapping[str, str]) -> set[object]:
+            rows = run_query(connection, "final_modules", {}, catalogue, tables).dicts()
+            return {row["program"] for row in rows}
+
+        with answered_once(connection, ["final_modules"], PROGRAM, catalogue) as outer:
+            with answered_once(
+                connection, ["final_modules"], OTHER, catalogue
+            ) as inner:
+                found = programs(inner), programs(outer)
+            assert programs(outer) == found[1]
+    assert found == ({"jit_cnn"}, {"jit_mlp_step"})
