@@ -6,7 +6,9 @@
 --   end of that computation or of the program; or until another value takes
 --   over its bytes. Either a call counts as a use (until 2023), or only the
 --   called computation, which comes before it. Values defined in an
---   asynchronous computation, or in one that it calls, live until the done.
+--   asynchronous computation, or in one that it calls, live until the done;
+--   what a collective sends that libtpu runs within fusions (the first operand
+--   of async-collective-done) may live longer.
 --   Until mid-2022 (TensorFlow 2.9), a value ended one step before its
 --   successor; since then at the successor's first step. One step of
 --   difference is accepted, unless a value that merges others, as in a loop or
@@ -202,14 +204,24 @@ async_ends AS (
   JOIN steps AS s USING (module_id, computation_id)
   GROUP BY s.module_id, s.instruction_id
 ),
+sent AS (
+  SELECT u.module_id, u.value_id
+  FROM store.value_uses AS u
+  JOIN store.instructions AS i USING (module_id, instruction_id)
+  WHERE u.module_id IN (SELECT module_id FROM suspected)
+    AND u.operand_index = 0
+    AND starts_with(i.name, 'async-collective-done')
+),
 faults AS MATERIALIZED (
   SELECT l.* REPLACE (greatest(l.latest, p.step, a.step) AS latest)
   FROM suspects AS l
   LEFT JOIN last_positions AS p USING (module_id, value_id)
   LEFT JOIN async_ends AS a USING (module_id, instruction_id)
+  LEFT JOIN sent AS n USING (module_id, value_id)
   ANTI JOIN trimmed AS t USING (module_id, value_id)
   WHERE l.end_step < l.last_use
-    OR l.end_step > greatest(l.latest, p.step, a.step)
+    OR n.value_id IS NULL
+    AND l.end_step > greatest(l.latest, p.step, a.step)
 ),
 names AS (
   -- All instructions would take longer than the rest.

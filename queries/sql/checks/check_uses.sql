@@ -1,7 +1,9 @@
 -- title: Uses of values are operands
 -- question: Which uses in the assignment does the module text not have?
 -- definition: If a buffer assignment says that an operand reads a value, the
---   module text has that operand, and it is one of the value's positions.
+--   module text has that operand, and it is one of the value's positions, or
+--   the element of a tuple at one of them: an element that a text only implies
+--   (`%while.3#1`) may have no name that the assignment knows.
 --   expected is the instruction that defines the value, found the operand in
 --   the text (instruction ids).
 -- grain: fault
@@ -25,6 +27,18 @@ WITH missing AS (
     AND p.value_id = u.value_id
     AND p.instruction_id = o.operand_id
   WHERE m.has_text
+),
+elements AS (
+  SELECT
+    i.module_id, i.instruction_id, o.operand_id AS tuple_id,
+    '{' || regexp_extract(f.attributes, '^index=([0-9]+)', 1) || '}'
+      AS shape_index
+  FROM store.instructions AS i
+  JOIN store.instruction_forms AS f USING (form_id)
+  JOIN operands AS o USING (module_id, instruction_id)
+  WHERE f.opcode = 'get-tuple-element'
+    AND (i.module_id, i.instruction_id)
+      IN (SELECT (u.module_id, u.operand_id) FROM missing AS u)
 )
 SELECT
   u.module_id,
@@ -38,4 +52,12 @@ LEFT JOIN store.value_positions AS p
   ON p.module_id = u.module_id
   AND p.value_id = u.value_id
   AND p.ordinal = 0
+LEFT JOIN elements AS e
+  ON e.module_id = u.module_id
+  AND e.instruction_id = u.operand_id
+ANTI JOIN store.value_positions AS t
+  ON t.module_id = u.module_id
+  AND t.value_id = u.value_id
+  AND t.instruction_id = e.tuple_id
+  AND t.shape_index = e.shape_index
 WHERE i.computation_id IS NOT NULL

@@ -147,3 +147,61 @@ def test_a_range_ends_with_the_schedule(
             " FROM self_consistency(only_faults := true)"
         ).fetchall()
     assert rows == ([("order", 0, 1)] if is_fault else [])
+
+
+@pytest.mark.parametrize(("index", "is_fault"), [(3, False), (2, True)])
+def test_a_use_may_read_an_element_that_no_assignment_names(
+    empty_warehouse: Connection, index: int, is_fault: bool
+) -> None:
+    """The value is element 3 of a tuple; texts since 2026-07 imply its reader."""
+    held = Allocation(0, 8, 0, "temp", (Value(7, 0, 8, 0, 4, 8),))
+    with stored(empty_warehouse, detailed(held)) as connection:
+        of = {"module_id": MODULE}
+        form = {"opcode": "get-tuple-element", "attributes": f"index={index}"}
+        add(connection, "store.instruction_forms", form_id=1, **form)
+        for instruction, name in {20: "while", 21: "while_3", 22: "reader"}.items():
+            row = {"instruction_id": instruction, "name": name, "computation_id": 5}
+            add(connection, "store.instructions", **of, **row, form_id=1)
+        for reader, operand in {21: 20, 22: 21}.items():
+            row = {"instruction_id": reader, "operand_index": 0, "operand_id": operand}
+            add(connection, "operands", **of, **row)
+        value = {**of, "value_id": 7}
+        place = {"ordinal": 5, "instruction_id": 20, "shape_index": "{3}"}
+        add(connection, "store.value_positions", **value, **place)
+        use = {"ordinal": 5, "instruction_id": 22, "operand_index": 0}
+        add(connection, "store.value_uses", **value, **use)
+        found = [place for place, *_ in faults(connection, "check_uses")]
+    assert found == (["operand 0 of reader, value 7"] if is_fault else [])
+
+
+@pytest.mark.parametrize(
+    ("reader", "operand", "is_fault"),
+    [
+        ("async-collective-done.2", 0, False),
+        ("async-collective-done.2", 1, True),
+        ("reader", 0, True),
+    ],
+)
+def test_what_a_collective_sends_may_outlive_it(
+    empty_warehouse: Connection, reader: str, operand: int, is_fault: bool
+) -> None:
+    held = Allocation(0, 8, 0, "temp", (Value(7, 0, 8, 0, 3, 8),))
+    with stored(empty_warehouse, detailed(held, steps=6)) as connection:
+        of = {"module_id": MODULE}
+        add(connection, "store.instruction_forms", form_id=1, opcode="fusion")
+        for number, name in {20: reader, 21: "last"}.items():
+            row = {"instruction_id": number, "name": name, "computation_id": 5}
+            step = {20: 1, 21: 5}[number]
+            add(
+                connection,
+                "store.instructions",
+                **of,
+                **row,
+                form_id=1,
+                schedule_step=step,
+            )
+            add(connection, "store.schedule", **of, instruction_id=number, step=step)
+        use = {"ordinal": 5, "instruction_id": 20, "operand_index": operand}
+        add(connection, "store.value_uses", **of, value_id=7, **use)
+        found = faults(connection, "check_range_ends")
+    assert found == ([("end of v7{}", 1, 3)] if is_fault else [])

@@ -273,7 +273,11 @@ def test_a_phone_shows_a_shadow_where_something_is_cut(open_page: Open) -> None:
 def test_a_mark_is_for_the_eye_alone(open_page: Open) -> None:
     page = open_page()
     assert page.locator("h1 [aria-hidden]").inner_text().strip() == "±"
-    assert page.locator("h1").inner_text().startswith("± 3 worse: jit_cnn")
+    assert (
+        page.locator("h1")
+        .inner_text()
+        .startswith("± 3 worse, 2 by less than 1 MiB: jit_cnn")
+    )
 
 
 def test_one_step_moves_on_base_and_candidate(open_page: Open) -> None:
