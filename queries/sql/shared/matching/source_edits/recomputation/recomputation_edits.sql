@@ -1,24 +1,23 @@
 -- step: Edits of checkpoints, each at the innermost call of the user that
---   leads to nearly all that is no longer or newly recomputed. JAX keeps the
---   innermost ten frames: calls further out are those of the loops around it.
+--   leads to nearly all that is no longer or newly recomputed, on the side
+--   that recomputes it; the other side has the line of the same function that
+--   computes most of it. JAX keeps the innermost ten frames: calls further out
+--   are those of the loops around it.
 -- grain: pair
 WITH RECURSIVE changed_keys AS MATERIALIZED (
   SELECT pair, key FROM recomputation_counts WHERE has_changed
 ),
-affected AS (
+-- has_more: on the side that recomputes more, what is recomputed counts.
+affected AS MATERIALIZED (
   SELECT
     o.pair, o.is_candidate, o.instruction_id, o.computation_id, o.frame_id,
-    o.is_recomputed OR o.opcode = 'opt-barrier' AS is_marked,
-    bool_or(o.is_recomputed OR o.opcode = 'opt-barrier')
-      OVER (PARTITION BY o.pair, o.is_candidate) AS is_any_marked
+    o.is_candidate = (t.more_recomputed > 0) AS has_more
   FROM operations AS o
-  SEMI JOIN recomputation_changes AS t USING (pair)
+  JOIN recomputation_changes AS t USING (pair)
   LEFT JOIN changed_keys AS k USING (pair, key)
   WHERE o.is_located
     AND (k.key IS NOT NULL OR o.opcode = 'opt-barrier')
-),
-marked AS MATERIALIZED (
-  SELECT * FROM affected WHERE is_marked = is_any_marked
+    AND (o.is_recomputed OR o.opcode = 'opt-barrier') = has_more
 ),
 callers AS MATERIALIZED (
   SELECT DISTINCT
@@ -33,7 +32,7 @@ led AS (
   SELECT DISTINCT
     pair, is_candidate, computation_id, computation_id AS caller_id,
     CAST(NULL AS BIGINT) AS frame_id
-  FROM marked
+  FROM affected
   UNION
   SELECT l.pair, l.is_candidate, l.computation_id, c.caller_id, c.frame_id
   FROM led AS l
@@ -43,41 +42,54 @@ led AS (
     AND c.computation_id = l.caller_id
 ),
 leading_frames AS (
-  SELECT pair, is_candidate, instruction_id, frame_id, 0 AS depth
-  FROM marked
+  SELECT pair, is_candidate, has_more, instruction_id, frame_id, 0 AS depth
+  FROM affected
   UNION ALL
-  SELECT m.pair, m.is_candidate, m.instruction_id, l.frame_id, 100 AS depth
-  FROM marked AS m
+  SELECT
+    m.pair, m.is_candidate, m.has_more, m.instruction_id, l.frame_id,
+    100 AS depth
+  FROM affected AS m
   JOIN led AS l USING (pair, is_candidate, computation_id)
 ),
 leading_sites AS (
   SELECT
-    f.pair, f.is_candidate, f.instruction_id, c.site, c.file_name,
+    f.pair, f.is_candidate, f.has_more, f.instruction_id, c.site, c.file_name,
     c.function_name, c.line, min(f.depth + c.distance) AS distance
   FROM leading_frames AS f
   JOIN call_sites AS c USING (pair, is_candidate, frame_id)
   GROUP BY ALL
 ),
-sites AS (
+sites AS MATERIALIZED (
   SELECT
-    pair, is_candidate, site, file_name, function_name, line,
+    pair, is_candidate, has_more, site, file_name, function_name, line,
     avg(distance) AS distance, count(*) AS operation_count
   FROM leading_sites
-  GROUP BY pair, is_candidate, site, file_name, function_name, line
+  GROUP BY
+    pair, is_candidate, has_more, site, file_name, function_name, line
 ),
 checkpoint_sites AS MATERIALIZED (
   SELECT s.pair, s.is_candidate, s.file_name, s.function_name, s.line
   FROM sites AS s
   JOIN (
-    SELECT pair, is_candidate, max(operation_count) AS most
+    SELECT pair, max(operation_count) AS most
     FROM sites
-    GROUP BY ALL
-  ) AS m USING (pair, is_candidate)
-  WHERE s.operation_count >= 0.9 * m.most
+    WHERE has_more
+    GROUP BY pair
+  ) AS m USING (pair)
+  WHERE s.has_more
+    AND s.operation_count >= 0.9 * m.most
   QUALIFY row_number() OVER (
-    PARTITION BY s.pair, s.is_candidate
+    PARTITION BY s.pair
     ORDER BY s.distance, s.operation_count DESC, s.site
   ) = 1
+),
+other_lines AS (
+  SELECT
+    c.pair, arg_max(s.line, (s.operation_count, -abs(s.line - c.line))) AS line
+  FROM checkpoint_sites AS c
+  JOIN sites AS s USING (pair, file_name, function_name)
+  WHERE NOT s.has_more
+  GROUP BY c.pair
 ),
 paths AS (
   SELECT
@@ -102,15 +114,11 @@ SELECT
   END AS subject,
   CAST(abs(t.candidate_recomputed - t.base_recomputed) AS BIGINT)
     AS operation_count,
-  coalesce(c.file_name, b.file_name) AS source_file,
-  coalesce(c.function_name, b.function_name) AS function_name,
-  b.line AS base_line, c.line AS candidate_line, p.base_paths,
-  p.candidate_paths
+  s.file_name AS source_file, s.function_name,
+  CASE WHEN s.is_candidate THEN l.line ELSE s.line END AS base_line,
+  CASE WHEN s.is_candidate THEN s.line ELSE l.line END AS candidate_line,
+  p.base_paths, p.candidate_paths
 FROM recomputation_changes AS t
 LEFT JOIN paths AS p ON p.pair = t.pair
-LEFT JOIN checkpoint_sites AS b
-  ON b.pair = t.pair
-  AND NOT b.is_candidate
-LEFT JOIN checkpoint_sites AS c
-  ON c.pair = t.pair
-  AND c.is_candidate
+LEFT JOIN checkpoint_sites AS s ON s.pair = t.pair
+LEFT JOIN other_lines AS l ON l.pair = t.pair
