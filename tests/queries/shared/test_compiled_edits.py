@@ -1,6 +1,7 @@
-"""What is claimed of edits of three programs.
+"""What is claimed of edits of five programs.
 
-A state-space model for a v5e, PPO for a CPU and passing of messages in a graph for one.
+A state-space model and two encoders for a v5e; PPO, passing of messages in a graph and
+a diffusion transformer for a CPU.
 The archives and the truth of each edit are in tests/data/edits.
 """
 
@@ -63,6 +64,27 @@ def messages(
         yield connection
 
 
+@pytest.fixture(scope="module")
+def diffusion(
+    tmp_path_factory: pytest.TempPathFactory, queries_installed: None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    names = ("noremat", "nochunk", "accum")
+    file = ingested("latent_diffusion", tmp_path_factory.mktemp("latent"), *names)
+    with connect(file) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def encoders(
+    tmp_path_factory: pytest.TempPathFactory, queries_installed: None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    file = ingested(
+        "audio_text_tpu", tmp_path_factory.mktemp("audio"), "noremat", "f32act"
+    )
+    with connect(file) as connection:
+        yield connection
+
+
 def leading(
     connection: duckdb.DuckDBPyConnection, candidate: str
 ) -> tuple[str, str | None, int | None, str]:
@@ -109,13 +131,13 @@ def test_an_edit_is_claimed_where_it_was_made(
     assert leading(state_space, candidate) == (claim, advice, size, "proven")
 
 
-def test_a_type_first_differs_where_a_cast_is_lost(
+def test_a_type_first_differs_where_the_first_cast_is_lost(
     state_space: duckdb.DuckDBPyConnection,
 ) -> None:
-    """Not where the inner loop casts what is now wider."""
+    """Not where a layer or the inner loop casts what is now wider."""
     claim, _, _, standing = leading(state_space, "u3_f32")
-    assert claim == "bf16 → f32 in 269 operations, first at layer.py:46"
-    assert standing == "likely"
+    assert claim == "bf16 → f32 in 269 operations, first at lm.py:25"
+    assert standing == "proven"
 
 
 def test_no_run_is_told_that_needs_more_for_another_reason(
@@ -182,7 +204,7 @@ def test_the_loop_of_a_random_number_generator_is_no_edit(
     )
 
 
-def test_inputs_and_an_edit_have_all_of_a_difference_together(
+def test_what_is_not_of_the_inputs_is_of_the_edit(
     messages: duckdb.DuckDBPyConnection,
 ) -> None:
     made = build_diff(messages, "base", "h2_both", Settings(), top=5)
@@ -193,10 +215,52 @@ def test_inputs_and_an_edit_have_all_of_a_difference_together(
         " gnn/model.py:33 forward.<locals>.<lambda>: remat removed (18 operations were"
         " recomputed)"
     )
-    split = "+579.07 MiB from the inputs; +7.38 GiB from the inputs and the edit"
-    assert f"Split: {split} together." in text
+    split = "+579.07 MiB from the inputs; +7.38 GiB from the edit, given these"
+    assert f"Split: {split} inputs." in text
     assert "unexplained" not in text.partition("Findings")[0]
     [finding] = [f for f in made.findings if f.color == 0 and f.scope == "candidate"]
     claims = {(c.kind, c.standing): c.delta_bytes for c in finding.claims}
     assert claims[("several", "likely")] == 8_535_100_068 - 607_200_000
     assert sum(c.delta_bytes or 0 for c in finding.claims) == finding.delta_bytes
+
+
+@pytest.mark.parametrize(
+    ("candidate", "claim"),
+    [
+        (
+            "noremat",
+            "ldm/model.py:99 denoise: a checkpoint removed, others kept (1248 → 108"
+            " operations are recomputed)",
+        ),
+        (
+            "nochunk",
+            "ldm/model.py:52 self_attention: loop of 4 steps removed from"
+            " self_attention",
+        ),
+        ("accum", "ldm/step.py:37 train_step: new loop of 4 steps in train_step"),
+    ],
+)
+def test_a_checkpoint_or_loop_is_one_edit(
+    diffusion: duckdb.DuckDBPyConnection, candidate: str, claim: str
+) -> None:
+    """Not the checkpoint that stays, nor what ran in the loop or runs in it now."""
+    asked = {"base": "base", "candidate": candidate}
+    rows = run_query(diffusion, "claims", asked).dicts()
+    assert [(row["claim"], row["standing"]) for row in rows] == [(claim, "proven")]
+
+
+@pytest.mark.parametrize(
+    ("candidate", "claim"),
+    [
+        (
+            "noremat",
+            "clap/encoder.py:46 encode: remat removed (162 operations were recomputed)",
+        ),
+        ("f32act", "clap/model.py:27 embed_audio: bf16 → f32 in 130 operations"),
+    ],
+)
+def test_the_line_is_the_first_that_the_program_comes_to(
+    encoders: duckdb.DuckDBPyConnection, candidate: str, claim: str
+) -> None:
+    """A norm that two encoders share stands before their casts in the text."""
+    assert leading(encoders, candidate)[0] == claim

@@ -22,7 +22,7 @@
 --   move memory the other way; what is neither, or where others have all of
 --   the difference, is no row. Bytes follow from several edits only where as
 --   many have a row: else they are unexplained. Where the inputs and edits
---   differ and nothing else, the rest likely follows from these together.
+--   differ and nothing else, the rest likely follows from the edits.
 --   Proven edits come before likely ones, both in the order of source_edits,
 --   and edits that move memory the other way after those that explain it.
 -- grain: pair of compilations, memory space, claim
@@ -199,8 +199,8 @@ all_claims AS (
       AS claim_kind,
     CASE
       WHEN i.pair IS NULL THEN 'unexplained'
-      WHEN i.edit_count = 1 THEN 'the inputs and the edit together'
-      ELSE 'the inputs and edits together'
+      WHEN i.edit_count = 1 THEN 'the edit, given these inputs'
+      ELSE 'the edits, given these inputs'
     END AS words, r.share_bytes,
     i.pair IS NOT NULL AND r.share_bytes * r.direction < 0 AS is_against,
     CASE WHEN i.pair IS NULL THEN 'unknown' ELSE 'likely' END AS standing

@@ -1,7 +1,7 @@
 -- step: Starts that belong to another edit: to a checkpoint, constant, loop or
---   output of the same line or function. The empty stacks that a loop begins
---   with are of its own frame, and another checkpoint saves other values in
---   them, of other types.
+--   output of the same line or function, or to a loop that ran them on the
+--   other side. The empty stacks that a loop begins with are of its own frame,
+--   and another checkpoint saves other values in them, of other types.
 -- grain: pair, side, instruction
 WITH RECURSIVE nested_calls AS MATERIALIZED (
   SELECT DISTINCT i.pair, i.is_candidate, i.computation_id, c.called_id
@@ -31,9 +31,32 @@ recomputed_functions AS (
   WHERE o.is_recomputed
     OR r.computation_id IS NOT NULL
 ),
+loop_calls AS MATERIALIZED (
+  SELECT DISTINCT i.pair, i.is_candidate, i.computation_id, c.called_id
+  FROM program_calls AS c
+  JOIN program_instructions AS i USING (pair, is_candidate, instruction_id)
+  WHERE i.pair IN (SELECT l.pair FROM unmatched_loops AS l)
+),
+computations_in_loops AS (
+  SELECT l.pair, l.is_candidate, c.called_id AS computation_id
+  FROM unmatched_loops AS l
+  JOIN program_calls AS c USING (pair, is_candidate, instruction_id)
+  UNION
+  SELECT b.pair, b.is_candidate, c.called_id
+  FROM computations_in_loops AS b
+  JOIN loop_calls AS c USING (pair, is_candidate, computation_id)
+),
+run_in_loops AS (
+  SELECT DISTINCT
+    o.pair, o.is_candidate, o.opcode, o.operation, n.file_name, n.function_name
+  FROM operations AS o
+  JOIN computations_in_loops AS b USING (pair, is_candidate, computation_id)
+  JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
+),
 starts AS MATERIALIZED (
   SELECT
-    u.pair, u.is_candidate, u.instruction_id, u.opcode, u.frame_id,
+    u.pair, u.is_candidate, u.instruction_id, u.opcode, u.operation,
+    u.frame_id, n.file_name AS inner_file,
     n.function_name AS inner_function, s.source_file, s.function_name, s.line
   FROM first_unmatched AS u
   JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
@@ -76,3 +99,13 @@ JOIN loop_changes AS l
   ON l.pair = c.pair
   AND c.file_name IN (l.source_file, l.inner_file)
   AND c.function_name IN (l.function_name, l.inner_function)
+UNION
+SELECT s.pair, s.is_candidate, s.instruction_id
+FROM starts AS s
+JOIN run_in_loops AS r
+  ON r.pair = s.pair
+  AND r.is_candidate <> s.is_candidate
+  AND r.opcode = s.opcode
+  AND r.operation = s.operation
+  AND r.file_name = s.inner_file
+  AND r.function_name = s.inner_function

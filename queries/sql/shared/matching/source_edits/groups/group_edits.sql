@@ -32,7 +32,9 @@ sums AS (
     min(candidate_line) AS candidate_line,
     any_value(inner_call) AS inner_call,
     count(*) AS operation_count,
-    min(instruction_id) FILTER (WHERE is_start) AS first_id,
+    -- In the order in which the entry computation comes to them.
+    min(row(coalesce(e.place, instruction_id), instruction_id))
+      FILTER (WHERE is_start) AS first_place,
     sum(CASE WHEN is_candidate THEN size_bytes ELSE -size_bytes END)
       AS delta_bytes,
     arg_min(
@@ -41,6 +43,7 @@ sums AS (
     string_agg(DISTINCT op_name, ' ' ORDER BY op_name)
       FILTER (WHERE is_candidate AND is_start) AS operations
   FROM grouped_operations
+  LEFT JOIN entry_places AS e USING (pair, is_candidate, computation_id)
   GROUP BY pair, source_file, function_name
 ),
 group_changes AS (
@@ -115,7 +118,7 @@ ranked AS (
         AND (
           g.lost_line IS NOT NULL
           OR g.base_line IS NULL AND g.new_line IS NOT NULL
-        ) DESC, g.first_id, g.source_file, g.function_name
+        ) DESC, g.first_place, g.source_file, g.function_name
     ) AS rank
   FROM group_changes AS g
 )

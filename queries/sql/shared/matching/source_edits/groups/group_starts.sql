@@ -1,7 +1,8 @@
 -- step: Starts of edits of their own, with the line of their edit and the
 --   user's line that they come from themselves (inner_line). In a program
 --   with other loops, or another number of arguments, only those count that
---   are not as often on both sides.
+--   are not as often on both sides; with other loops also by the function and
+--   operation alone, as a loop has a path of its own.
 -- grain: pair, side, instruction
 WITH key_counts AS (
   SELECT
@@ -9,6 +10,15 @@ WITH key_counts AS (
     count_if(is_candidate) AS candidate_count
   FROM operations
   GROUP BY pair, key
+),
+operation_counts AS (
+  SELECT
+    o.pair, o.opcode, o.operation, n.file_name, n.function_name,
+    count_if(NOT o.is_candidate) AS base_count,
+    count_if(o.is_candidate) AS candidate_count
+  FROM operations AS o
+  JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
+  GROUP BY ALL
 )
 SELECT
   u.*, s.source_file, s.function_name, s.line, n.file_name AS inner_file,
@@ -20,10 +30,17 @@ JOIN argument_agreement AS g USING (pair)
 ANTI JOIN explained_starts AS e USING (pair, is_candidate, instruction_id)
 LEFT JOIN key_counts AS k USING (pair, key)
 LEFT JOIN (SELECT DISTINCT pair FROM loop_changes) AS l ON l.pair = u.pair
+LEFT JOIN operation_counts AS o
+  ON o.pair = u.pair
+  AND o.opcode = u.opcode
+  AND o.operation = u.operation
+  AND o.file_name = n.file_name
+  AND o.function_name = n.function_name
 WHERE NOT u.is_backward
   AND (
     l.pair IS NULL AND g.has_same_count
     OR k.base_count <> k.candidate_count
+    AND (l.pair IS NULL OR o.base_count <> o.candidate_count)
   )
   AND (
     g.has_same_count

@@ -128,6 +128,13 @@ led_to AS (
     AND s.distance > 0
     AND s.file_name = n.file_name
     AND s.function_name = n.function_name
+  -- A checkpoint repeats the frames of what it runs again.
+  ANTI JOIN innermost_calls AS m
+    ON m.pair = o.pair
+    AND m.is_candidate = o.is_candidate
+    AND m.frame_id = o.frame_id
+    AND m.file_name = n.file_name
+    AND m.function_name = n.function_name
   WHERE o.instruction_id <> l.instruction_id
     OR o.is_candidate <> l.is_candidate
 ),

@@ -31,10 +31,12 @@ callers AS MATERIALIZED (
 led AS (
   SELECT DISTINCT
     pair, is_candidate, computation_id, computation_id AS caller_id,
-    CAST(NULL AS BIGINT) AS frame_id
+    CAST(NULL AS BIGINT) AS frame_id, 0 AS level
   FROM affected
   UNION
-  SELECT l.pair, l.is_candidate, l.computation_id, c.caller_id, c.frame_id
+  SELECT
+    l.pair, l.is_candidate, l.computation_id, c.caller_id, c.frame_id,
+    l.level + 1 AS level
   FROM led AS l
   JOIN callers AS c
     ON c.pair = l.pair
@@ -47,7 +49,7 @@ leading_frames AS (
   UNION ALL
   SELECT
     m.pair, m.is_candidate, m.has_more, m.instruction_id, l.frame_id,
-    100 AS depth
+    100 * l.level AS depth
   FROM affected AS m
   JOIN led AS l USING (pair, is_candidate, computation_id)
 ),
@@ -62,7 +64,7 @@ leading_sites AS (
 sites AS MATERIALIZED (
   SELECT
     pair, is_candidate, has_more, site, file_name, function_name, line,
-    avg(distance) AS distance, count(*) AS operation_count
+    median(distance) AS distance, count(*) AS operation_count
   FROM leading_sites
   GROUP BY
     pair, is_candidate, has_more, site, file_name, function_name, line
