@@ -132,7 +132,7 @@ member_lines AS (
     AND s.locations_id IS NOT DISTINCT FROM m.locations_id
     AND s.value_id = m.value_id
   WHERE split_part(m.set_name, '|', 1) NOT IN (
-      'donate', 'shard', 'checkpoint_loop', 'write_in_place'
+      'donate', 'shard', 'nest_loop', 'checkpoint_loop', 'write_in_place'
     )
   UNION ALL
   SELECT m.*, s.source_file, s.source_line, TRUE
@@ -142,7 +142,7 @@ member_lines AS (
     AND s.locations_id IS NOT DISTINCT FROM m.locations_id
     AND s.instruction_id = m.instruction_id
   WHERE split_part(m.set_name, '|', 1)
-    IN ('checkpoint_loop', 'write_in_place')
+    IN ('nest_loop', 'checkpoint_loop', 'write_in_place')
 ),
 lines AS (
   SELECT

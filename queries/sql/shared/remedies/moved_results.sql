@@ -59,7 +59,7 @@ named AS (
     nullif(n.root, '') AS root, n.op_name AS argument,
     coalesce(n.op_name, 'parameter ' || p.parameter_number || CASE
       WHEN p.parameter_index = '{}' THEN '' ELSE p.parameter_index END
-    ) AS described
+    ) AS described, p.size_bytes
   FROM pairs AS p
   LEFT JOIN entries AS n
     ON n.module_id = p.module_id
@@ -69,6 +69,7 @@ named AS (
 grouped AS (
   SELECT
     n.module_id, n.space_color, min(n.parameter_number) AS first_number,
+    sum(n.size_bytes) AS size_bytes,
     CASE
       WHEN n.root IS NULL OR n.root = any_value(n.argument)
         THEN any_value(n.described)
@@ -86,13 +87,19 @@ grouped AS (
     n.module_id, n.space_color, n.root,
     CASE WHEN n.root IS NULL THEN n.described END
 ),
+-- Scalars and the like beside large arrays are not worth a word.
 ordered AS (
   SELECT
     g.*,
     row_number() OVER (
       PARTITION BY g.module_id, g.space_color ORDER BY g.first_number
     ) AS argument_place
-  FROM grouped AS g
+  FROM (
+    SELECT *, sum(size_bytes) OVER (PARTITION BY module_id, space_color)
+      AS whole_bytes
+    FROM grouped
+  ) AS g
+  WHERE 1000 * g.size_bytes >= g.whole_bytes
 ),
 listed AS (
   SELECT

@@ -15,7 +15,7 @@
 --   their longest time without an access, where there is another memory. kept:
 --   of saved_values, the arrays that a loop fills with a part for each
 --   iteration, but as many bytes as the loop's own state of the same
---   dimensions has. activation: temporary arrays of programs that replace
+--   dimensions has. long_loop: long_loops. activation: temporary arrays of programs that replace
 --   arguments and have a batch and a backward pass, with other dimensions than
 --   any argument but the inputs, and these, without gathered_values. wide:
 --   32-bit arrays that are not like an argument, in programs whose large
@@ -51,8 +51,8 @@
 --   updating_programs, argument_sizes, batch_sizes, saved_arrays, loop_arrays,
 --   loop_stacks, scheduled_instructions, histories, padded_arrays,
 --   program_traits, returned_arrays, new_states, grown_results,
---   dense_gradients, result_arrays, read_steps,
---   result_sources, positional_arrays, windowed_arrays, kept_stacks,
+--   dense_gradients, result_arrays, read_steps, result_sources,
+--   positional_arrays, windowed_arrays, kept_stacks, long_loops,
 --   narrow_programs, awaiting_gradients, shaped_arrays, softmax_dimensions,
 --   widened_arrays, narrowed_arguments, whole_states, undivided_arguments,
 --   whole_updates, batch_arrays, prepared_stacks, relaid_arrays,
@@ -146,6 +146,14 @@ WITH marked AS (
   JOIN marks_of_saved AS s
     ON s.module_id = v.module_id
     AND s.value_id = v.value_id
+  UNION ALL
+  SELECT
+    v.*, 'long_loop', 'values that ' || l.loop_name || ' saves per iteration',
+    l.part, l.whole, 0, NULL, NULL
+  FROM arrays AS v
+  JOIN long_loops AS l
+    ON l.module_id = v.module_id
+    AND l.value_id = v.value_id
   UNION ALL
   SELECT
     v.*, 'awaiting', 'all gradients', 1, 1, 0, v.start_step + 1, NULL

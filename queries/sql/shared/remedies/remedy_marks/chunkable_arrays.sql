@@ -21,7 +21,7 @@ WITH lengths AS MATERIALIZED (
     AND coalesce(m.num_partitions, 1) = 1
     AND NOT t.is_exact
     AND (NOT t.has_backward OR t.platform = 'cpu')
-  GROUP BY ALL
+  GROUP BY a.module_id, split_part(a.dimensions, ',', 1)
   HAVING length >= 16
 ),
 mapped AS MATERIALIZED (

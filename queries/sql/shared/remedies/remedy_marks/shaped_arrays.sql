@@ -87,6 +87,7 @@ softmaxes AS MATERIALIZED (
 exponents AS MATERIALIZED (
   SELECT
     i.module_id,
+    list(DISTINCT regexp_extract(i.shape, '\[([\d,]*)', 1)) AS dimensions,
     list(DISTINCT regexp_extract(i.shape, '\[([\d,]*)', 1)) FILTER (
       WHERE regexp_matches(i.op_name, 'log_softmax|logsumexp|cross_entropy')
     ) AS of_losses,
@@ -161,9 +162,13 @@ marked AS (
           lambda w: len(w) = 2
             AND w[2] >= 1024
             AND w[2] >= 8 * w[1]
-            AND list_contains(v.sizes, w[2])
+            -- Words come first or last, and are not the positions.
+            AND w[2] IN (v.sizes[1], v.sizes[-1])
             AND list_contains(h.sizes, w[2])
-            AND NOT list_contains(v.sizes, w[1])
+            AND (
+              NOT list_contains(v.sizes, w[1])
+              OR list_contains(h.dimensions, v.dimensions)
+            )
             -- A weight that is gathered, or its whole gradient.
             AND NOT (
               len(v.sizes) = 2
