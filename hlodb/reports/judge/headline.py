@@ -262,7 +262,8 @@ def _headroom(report: Judged) -> str | None:
         return None
     tightest = min(known, key=lambda c: c.headroom_ratio or 0)
     device = report.comparison.candidate.device
-    return (
-        f"headroom {plain_percent(tightest.headroom_ratio)} of"
-        f" {limit_words(limit_of(tightest, device))} {memory(tightest)}"
-    )
+    limit = f"{limit_words(limit_of(tightest, device))} {memory(tightest)}"
+    ratio = tightest.headroom_ratio or 0
+    if ratio < 0:
+        return f"does not fit: {plain_percent(-ratio)} over {limit}"
+    return f"headroom {plain_percent(ratio)} of {limit}"

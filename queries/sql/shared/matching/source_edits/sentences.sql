@@ -6,7 +6,7 @@ SELECT
   e.*, r.rule_id,
   CASE WHEN coalesce(e.delta_bytes, 0) >= 0 THEN nullif(r.advice, '') END
     AS advice,
-  replace(replace(replace(replace(replace(
+  replace(replace(replace(replace(replace(replace(
     CASE
       WHEN '?' IN (e.base_text, e.candidate_text)
         THEN regexp_replace(r.sentence, ' of \{\w+\} steps', '')
@@ -19,7 +19,7 @@ SELECT
     END),
     '{more}', CASE
       WHEN m.more = 0 THEN '' ELSE ' and ' || m.more || ' more ' || m.unit
-    END) AS sentence
+    END), '→ replicated: replicated', '→ replicated') AS sentence
 FROM edits AS e
 CROSS JOIN LATERAL (
   SELECT
