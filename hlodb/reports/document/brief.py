@@ -349,7 +349,7 @@ def _standing(report: Report, has_warehouse: bool) -> list[Block]:
 def _left(rise: Finding) -> str:
     """Return by how much memory is still above what it was before a rise."""
     left, base = rise.left_bytes or 0, rise.base_bytes or 0
-    if left >= (rise.delta_bytes or 0):
+    if plain_bytes(left) == plain_bytes(rise.delta_bytes or 0):
         return ""
     sizes = bytes_from_to(base, base + left)
     return f"; now {plain_bytes(left)} above the level before it ({sizes})"
