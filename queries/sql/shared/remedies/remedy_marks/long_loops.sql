@@ -1,9 +1,9 @@
--- step: Saved arrays of loops of 64 iterations and more, at least half of whose
---   bytes are the state of each iteration: a checkpoint around the body keeps
---   it all the same. Two nested loops, with a checkpoint around the inner one,
---   keep as many states as the root of that number, and as many iterations.
---   Loops over layers, whose weights have the iterations as a dimension, are
---   left out. part of whole: so much of each is freed.
+-- step: Saved arrays of loops of 64 iterations and more, at least half of
+--   whose bytes are the state of each iteration: a checkpoint around the body
+--   keeps it all the same. Two nested loops, with a checkpoint around the
+--   inner one, keep as many states as the root of that number, and as many
+--   iterations. Loops over layers, whose weights have the iterations as a
+--   dimension, are left out. part of whole: so much of each is freed.
 -- grain: value
 WITH stacks AS MATERIALIZED (
   SELECT

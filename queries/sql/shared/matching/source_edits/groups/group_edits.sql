@@ -32,9 +32,14 @@ sums AS (
     min(candidate_line) AS candidate_line,
     any_value(inner_call) AS inner_call,
     count(*) AS operation_count,
-    -- In the order in which the entry computation comes to them.
-    min(row(coalesce(e.place, instruction_id), instruction_id))
-      FILTER (WHERE is_start) AS first_place,
+    -- In the order in which the entry computation comes to them, that of the
+    -- candidate where it has any.
+    coalesce(
+      min(row(coalesce(e.place, instruction_id), instruction_id))
+        FILTER (WHERE is_start AND is_candidate),
+      min(row(coalesce(e.place, instruction_id), instruction_id))
+        FILTER (WHERE is_start)
+    ) AS first_place,
     sum(CASE WHEN is_candidate THEN size_bytes ELSE -size_bytes END)
       AS delta_bytes,
     arg_min(
