@@ -146,7 +146,8 @@ def _share_text(claims: Sequence[Claim], claim: Claim) -> str:
     size = signed_bytes(claim.delta_bytes)
     if claim.kind == "unexplained":
         return f"{size} unexplained"
-    return f"{size} from {_short(claims, claim)}"
+    how = "likely from" if claim.standing == "likely" else "from"
+    return f"{size} {how} {_short(claims, claim)}"
 
 
 def _short(claims: Sequence[Claim], claim: Claim) -> str:

@@ -215,7 +215,7 @@ def test_what_is_not_of_the_inputs_is_of_the_edit(
         " gnn/model.py:33 forward.<locals>.<lambda>: remat removed (18 operations were"
         " recomputed)"
     )
-    split = "+579.07 MiB from the inputs; +7.38 GiB from the edit, given these"
+    split = "+579.07 MiB from the inputs; +7.38 GiB likely from the edit, given these"
     assert f"Split: {split} inputs." in text
     assert "unexplained" not in text.partition("Findings")[0]
     [finding] = [f for f in made.findings if f.color == 0 and f.scope == "candidate"]

@@ -23,15 +23,15 @@
 -- grain: pair of snapshots, edit
 -- steps: programs, program_instructions, forms, operand_edges,
 --   program_calls, call_paths, entry_places, arguments, argument_agreement,
---   dumped_frames, checkouts, frames, call_sites, innermost_calls,
---   instruction_frames, edited_calls, user_folders, core_paths, operations,
---   unmatched_operations, first_unmatched, edit_sites, loop_sizes,
---   library_computations, unmatched_loops, loop_changes, loop_edits,
---   recomputation_counts, recomputation_changes, recomputation_edits,
---   constant_edits, callback_edits, output_edits, argument_edits,
---   optimiser_edits, explained_starts, group_starts, grouped_operations,
---   group_types, group_shapes, group_stacks, group_paths, group_edits, edits,
---   sentences
+--   dumped_frames, checkouts, frames, user_functions, call_sites,
+--   innermost_calls, instruction_frames, edited_calls, user_folders,
+--   core_paths, operations, unmatched_operations, first_unmatched, edit_sites,
+--   loop_sizes, library_computations, unmatched_loops, loop_changes,
+--   loop_edits, recomputation_counts, recomputation_changes,
+--   recomputation_edits, constant_edits, callback_edits, output_edits,
+--   argument_edits, optimiser_edits, explained_starts, group_starts,
+--   grouped_operations, group_types, group_shapes, group_stacks, group_paths,
+--   group_edits, edits, sentences
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base snapshot.
 -- param base_ids BIGINT[] = NULL: Their contents.
 -- param candidate_runs BIGINT[] = NULL from 0: run_id of each candidate

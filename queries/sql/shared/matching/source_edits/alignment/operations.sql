@@ -5,12 +5,7 @@
 --   of the user; may_start: it computes something, and is no scalar; op_paths:
 --   its paths after those of the calls that lead to it, one per line.
 -- grain: pair, side, instruction
-WITH user_functions AS (
-  SELECT DISTINCT pair, string_split(function_name, '.')[-1] AS function_name
-  FROM frames
-  WHERE is_user
-),
-shared_functions AS (
+WITH shared_functions AS (
   SELECT i.pair, i.function_name
   FROM (SELECT DISTINCT pair, is_candidate, function_name FROM innermost_calls)
     AS i

@@ -2,12 +2,7 @@
 --   such as the loop of a random number generator: paths in a computation that
 --   is called may begin there, and do not name the call.
 -- grain: pair, side, computation
-WITH RECURSIVE user_functions AS (
-  SELECT DISTINCT pair, string_split(function_name, '.')[-1] AS function_name
-  FROM frames
-  WHERE is_user
-    AND function_name <> ''
-),
+WITH RECURSIVE
 -- is_of_library: NULL where it is no call of a jitted function.
 calls AS MATERIALIZED (
   SELECT DISTINCT

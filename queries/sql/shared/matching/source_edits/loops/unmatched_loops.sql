@@ -16,12 +16,6 @@ WITH pairs_that_mark_backward_loops AS (
   GROUP BY o.pair
   HAVING bool_or(o.is_candidate) AND NOT bool_and(o.is_candidate)
 ),
-user_functions AS (
-  SELECT DISTINCT pair, string_split(function_name, '.')[-1] AS function_name
-  FROM frames
-  WHERE is_user
-    AND function_name <> ''
-),
 -- The user's own frames, and those of which no more is known than a file.
 own_frames AS (
   SELECT pair, is_candidate, frame_id
