@@ -190,7 +190,7 @@ held_again AS (
     AND o.locations_id IS NOT DISTINCT FROM r.locations_id
     AND o.space_color = r.space_color
     AND o.rule_id = 'offload'
-    AND 2 * o.part_reserved_bytes < r.part_reserved_bytes
+    AND 3 * o.part_reserved_bytes < 2 * r.part_reserved_bytes
   WHERE r.rule_id = 'recompute'
 ),
 found AS (

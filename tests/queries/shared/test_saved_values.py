@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect
@@ -40,3 +42,20 @@ def test_what_xla_recomputes_is_not_saved(tmp_path: Path) -> None:
     }
     promised = {row["rule_id"]: row["saved_reserved_bytes"] for row in remedies}
     assert (promised["recompute"], promised["offload"]) == (4 << 30, 3 << 30)
+
+
+@pytest.mark.parametrize(
+    ("release", "fall"), [("0.10.2", None), ("0.11.2", 3_896_508_416 - 843_055_104)]
+)
+def test_a_cpu_recomputes_where_its_release_keeps_that(
+    release: str, fall: int | None, tmp_path: Path
+) -> None:
+    """make_cpu_dump.py compiled eight layers without and with jax.checkpoint."""
+    path = tmp_path / "w.duckdb"
+    ingest([str(DATA / "remat" / f"cpu-jax-{release}.tar.xz")], path, jobs=1)
+    with connect(path) as connection:
+        remedies = run_query(connection, "remedies", {"top": None}).dicts()
+    promised = [
+        row["saved_reserved_bytes"] for row in remedies if row["rule_id"] == "recompute"
+    ]
+    assert promised == ([] if fall is None else [pytest.approx(fall, rel=0.1)])

@@ -10,35 +10,37 @@
 --   padded: arrays of two dimensions or more that are larger than their data,
 --   but for padded_rows: copies of an argument in another layout that takes
 --   more, of which several rows fill the tile. saved: saved_values outside of
---   loops, but for a CPU, for which XLA undoes recomputation there, and for
---   programs that recompute already. offloaded: their longest time without an
---   access, where there is another memory. kept: of saved_values, the arrays
---   that a loop fills with a part for each iteration, but as many bytes as the
---   loop's own state of the same dimensions has. long_loop: long_loops.
---   activation: temporary arrays of programs that replace arguments and have a
---   batch and a backward pass, with other dimensions than any argument but the
---   inputs, and these, without gathered_values. wide: 32-bit arrays that are
---   not like an argument, in programs whose large arrays are mostly of 16
---   bits, and of these wide_softmax: logits, scores, and what a softmax
---   computes. given: constants, and temporary arrays computed from positions
---   alone, but for those that a reduce-window reads: XLA adds them to the
---   gradient of max pooling. reported: results that replace no argument, in
---   programs that replace some or have other results, from the last use on,
---   and what loops collect as results but new weights and state, and what only
---   they need of other values; answer: what loops collect where it is all that
---   the program returns. history: arrays that a loop fills and of which only a
---   small part is read afterwards; summed_history: of which only sums are.
---   logits, scores, differences, examples: temporary arrays that their
---   dimensions give away. prepared: what is widened or gathered before a loop
---   that reads a part of it in each iteration, and is larger. relaid: copies
---   of whole arguments that XLA for TPUs makes with the dimensions in another
---   order, and what follows them in their bytes. spectrum: complex arrays of
---   real numbers for a Fourier transform. chunkable: temporary arrays of vmap
---   with a part for each example. whole_result: results that are gathered to
---   be returned. narrowed: 32-bit arguments that are only read to make 16 bits
---   of them. rounded: arrays of programs that are not compiled for a CPU,
---   without operations that need more digits, such as a Cholesky factor.
---   grown: results that are an argument with little behind it. dense_gradient:
+--   loops, less what one block of the program holds; but for programs that
+--   recompute already, and for a CPU where XLA undoes recomputation there
+--   (until jaxlib 0.11.0, or where the dump does not tell the release).
+--   offloaded: their longest time without an access, where there is another
+--   memory. kept: of saved_values, the arrays that a loop fills with a part
+--   for each iteration, but as many bytes as the loop's own state of the same
+--   dimensions has. long_loop: long_loops. activation: temporary arrays of
+--   programs that replace arguments and have a batch and a backward pass, with
+--   other dimensions than any argument but the inputs, and these, without
+--   gathered_values. wide: 32-bit arrays that are not like an argument, in
+--   programs whose large arrays are mostly of 16 bits, and of these
+--   wide_softmax: logits, scores, and what a softmax computes. given:
+--   constants, and temporary arrays computed from positions alone, but for
+--   those that a reduce-window reads: XLA adds them to the gradient of max
+--   pooling. reported: results that replace no argument, in programs that
+--   replace some or have other results, from the last use on, and what loops
+--   collect as results but new weights and state, and what only they need of
+--   other values; answer: what loops collect where it is all that the program
+--   returns. history: arrays that a loop fills and of which only a small part
+--   is read afterwards; summed_history: of which only sums are. logits,
+--   scores, differences, examples: temporary arrays that their dimensions give
+--   away. prepared: what is widened or gathered before a loop that reads a
+--   part of it in each iteration, and is larger. relaid: copies of whole
+--   arguments that XLA for TPUs makes with the dimensions in another order,
+--   and what follows them in their bytes. spectrum: complex arrays of real
+--   numbers for a Fourier transform. chunkable: temporary arrays of vmap with
+--   a part for each example. whole_result: results that are gathered to be
+--   returned. narrowed: 32-bit arguments that are only read to make 16 bits of
+--   them. rounded: arrays of programs that are not compiled for a CPU, without
+--   operations that need more digits, such as a Cholesky factor. grown:
+--   results that are an argument with little behind it. dense_gradient:
 --   gradients of tables of which few rows are read. gathered: gathered_values,
 --   from their second step to the one before they are read. awaiting:
 --   temporary arrays of an argument's dimensions that an operation reads with
@@ -47,8 +49,8 @@
 --   live then; from their second step on.
 -- grain: module content, value, mark, subject
 -- steps: described_values, arrays, missed_pairs, arguments, argument_places,
---   updating_programs, argument_sizes, batch_sizes, saved_arrays, loop_arrays,
---   loop_stacks, scheduled_instructions, histories, padded_arrays,
+--   updating_programs, argument_sizes, batch_sizes, scheduled_instructions,
+--   saved_arrays, loop_arrays, loop_stacks, histories, padded_arrays,
 --   program_traits, returned_arrays, new_states, grown_results,
 --   dense_gradients, result_arrays, read_steps, result_sources,
 --   positional_arrays, windowed_arrays, kept_stacks, long_loops,
@@ -140,7 +142,8 @@ WITH marked AS (
     ON p.module_id = v.module_id
     AND p.value_id = v.value_id
   UNION ALL
-  SELECT v.*, s.mark, s.subject, 1, 1, 0, s.from_step, s.until_step
+  SELECT
+    v.*, s.mark, s.subject, s.part, s.whole, 0, s.from_step, s.until_step
   FROM arrays AS v
   JOIN marks_of_saved AS s
     ON s.module_id = v.module_id

@@ -1,22 +1,36 @@
 -- step: Arrays saved for the backward pass that could be recomputed, wait in
 --   another memory, or be saved for fewer iterations of a loop.
 -- grain: value, mark, subject
+WITH recomputable AS (
+  SELECT
+    s.module_id, s.value_id, s.size_bytes, greatest(s.like_count, 2) AS blocks
+  FROM saved_arrays AS s
+  JOIN program_traits AS p USING (module_id)
+  ANTI JOIN loop_stacks AS k
+    ON k.module_id = s.module_id
+    AND k.allocation_id = s.allocation_id
+    AND k.offset_bytes = s.offset_bytes
+    AND k.dimensions = s.dimensions
+  WHERE p.may_recompute
+    AND NOT p.is_recomputed
+)
+-- One block is held while it is computed again: of arrays of which there are
+-- three alike, a third, of one that is like no other half, since nothing says
+-- how large the block is that it belongs to. A set has one share.
 SELECT
-  s.module_id, s.value_id, 'saved' AS mark,
-  'all saved activations' AS subject, CAST(NULL AS INTEGER) AS from_step,
+  r.module_id, r.value_id, 'saved' AS mark,
+  'all saved activations' AS subject,
+  CAST(
+    sum(CAST(r.size_bytes AS DOUBLE) * (r.blocks - 1) / r.blocks)
+      OVER (PARTITION BY r.module_id)
+    * 1000 / sum(r.size_bytes) OVER (PARTITION BY r.module_id)
+    AS BIGINT) AS part,
+  1000 AS whole, CAST(NULL AS INTEGER) AS from_step,
   CAST(NULL AS INTEGER) AS until_step
-FROM saved_arrays AS s
-JOIN program_traits AS p USING (module_id)
-ANTI JOIN loop_stacks AS k
-  ON k.module_id = s.module_id
-  AND k.allocation_id = s.allocation_id
-  AND k.offset_bytes = s.offset_bytes
-  AND k.dimensions = s.dimensions
-WHERE p.platform IS DISTINCT FROM 'cpu'
-  AND NOT p.is_recomputed
+FROM recomputable AS r
 UNION ALL
 SELECT
-  s.module_id, s.value_id, 'offloaded', 'all saved activations',
+  s.module_id, s.value_id, 'offloaded', 'all saved activations', 1, 1,
   s.idle_from_step, s.idle_until_step
 FROM saved_arrays AS s
 JOIN program_traits AS p USING (module_id)
@@ -25,13 +39,13 @@ WHERE s.idle_from_step IS NOT NULL
 UNION ALL
 SELECT
   k.module_id, k.value_id, 'kept',
-  'values that ' || k.loop_name || ' saves per iteration', NULL, NULL
+  'values that ' || k.loop_name || ' saves per iteration', 1, 1, NULL, NULL
 FROM kept_stacks AS k
 UNION ALL
 -- What the compiler alone makes of them goes with them.
 SELECT
   w.module_id, w.value_id, 'kept',
-  'values that ' || k.loop_name || ' saves per iteration', NULL, NULL
+  'values that ' || k.loop_name || ' saves per iteration', 1, 1, NULL, NULL
 FROM widened_arrays AS w
 JOIN arrays AS v USING (module_id, value_id)
 JOIN store.value_uses AS u
