@@ -169,7 +169,7 @@ def test_a_type_is_narrowed_where_it_first_differs(
     vae: duckdb.DuckDBPyConnection,
 ) -> None:
     """And not in the lines that call that."""
-    words = "model/network.py:12 convolve: f32 → bf16 in 446 operations"
+    words = "model/network.py:12 convolve: f32 → bf16 in 427 operations"
     assert claims(vae, "night4", "night5") == [
         (words, None, -63_973_276, False, "proven")
     ]
@@ -281,7 +281,7 @@ def test_a_report_says_one_share_of_a_cause(
     split = f"Split: +13.50 MiB from {STATES}; +13.74 MiB from several edits together."
     both = f"{NARROWED.format('')}; {STATES}"
     assert report(flow, "night1", "night4") == [split, f"{cause}{both}.", split]
-    words = "model/network.py:12 convolve: f32 → bf16 in 446 operations"
+    words = "model/network.py:12 convolve: f32 → bf16 in 427 operations"
     assert report(vae, "night4", "night5") == [
         f"{cause}{words}. It accounts for 100 % of -61.01 MiB."
     ]

@@ -97,8 +97,10 @@ judged AS (
     coalesce(
       c.own_bytes <> 0 AND abs(c.own_bytes) >= 0.01 * abs(c.total_delta), FALSE
     ) AS has_share,
-    -- Rows show that memory followed from it, if not how much.
+    -- Rows show that memory followed from it, if not how much; unless what is
+    -- left goes the other way.
     c.row_bytes * c.direction > 0
+    AND joint_bytes * c.direction >= 0
     AND abs(c.row_bytes) >= 0.01 * abs(c.total_delta) AS has_rows,
     c.is_source_alone
     AND c.effect * c.direction > 0

@@ -1,8 +1,9 @@
 -- step: Framework paths without wrappers, and with * for each part that only
 --   one side has: transpose(jvp(Model))/jvp(Model)/checkpoint/Dense_0 is
---   Model/Dense_0.
+--   Model/Dense_0. JAX repeats the path of a checkpoint before what is in it:
+--   Model/trunk/Model/trunk/Dense_0 is Model/trunk/Dense_0.
 -- grain: pair, side, framework path
-WITH paths AS MATERIALIZED (
+WITH once AS (
   SELECT
     d.pair, d.is_candidate, d.op_name,
     list_filter(d.parts, lambda p, i: i = 1 OR p <> d.parts[i - 1]) AS parts
@@ -24,6 +25,15 @@ WITH paths AS MATERIALIZED (
       WHERE f.op_name <> ''
     ) AS n
   ) AS d
+),
+paths AS MATERIALIZED (
+  SELECT
+    o.pair, o.is_candidate, o.op_name,
+    o.parts[1 + coalesce(list_max(list_filter(
+      range(1, 1 + len(o.parts) // 2),
+      lambda n: o.parts[1:n] = o.parts[n + 1:2 * n]
+    )), 0):] AS parts
+  FROM once AS o
 ),
 shared_parts AS (
   SELECT p.pair, p.part

@@ -1,8 +1,9 @@
 -- step: The line at which what comes from a frame was edited: the outermost
---   call that less than half of the program comes from, and four of five of
---   whose operations are unmatched; else the innermost line of the user, but
---   for one of a function that other lines call as well, with operations that
---   all match: what differs is the call.
+--   call that less than half of the program comes from, four of five of whose
+--   operations are unmatched, and that leads through no function which was
+--   edited itself; else the innermost line of the user, but for one of a
+--   function that other lines call as well, with operations that all match:
+--   what differs is the call.
 -- grain: pair, side, frame
 WITH frame_counts AS (
   SELECT
@@ -51,6 +52,18 @@ shared_sites AS (
   GROUP BY pair, is_candidate, site
   HAVING bool_or(unmatched_count = 0) AND bool_or(unmatched_count > 0)
 ),
+callers AS (
+  SELECT
+    c.pair, c.is_candidate, c.frame_id, c.site, c.distance, c.file_name,
+    c.function_name, c.line,
+    coalesce(bool_or(e.pair IS NOT NULL) OVER (
+      PARTITION BY c.pair, c.is_candidate, c.frame_id
+      ORDER BY c.distance
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ), FALSE) AS is_edited_below
+  FROM call_sites AS c
+  LEFT JOIN edited_functions AS e USING (pair, file_name, function_name)
+),
 program_counts AS (
   SELECT pair, is_candidate, sum(operation_count) AS operation_count
   FROM frame_counts
@@ -66,12 +79,13 @@ SELECT
     CASE
       WHEN s.unmatched_count >= 0.8 * s.operation_count
         AND s.operation_count < 0.5 * p.operation_count
+        AND NOT c.is_edited_below
         THEN c.distance
       WHEN h.site IS NULL THEN -1 - c.distance
       ELSE -1000 - c.distance
     END
   ))
-FROM call_sites AS c
+FROM callers AS c
 JOIN site_counts AS s USING (pair, is_candidate, site)
 JOIN program_counts AS p USING (pair, is_candidate)
 LEFT JOIN shared_sites AS h USING (pair, is_candidate, site)

@@ -1,6 +1,6 @@
 -- step: Starts that belong to another edit: to a checkpoint, constant, loop or
---   output of the same line or function, or to a loop that ran them on the
---   other side. The empty stacks that a loop begins with are of its own frame,
+--   output of the same line or function, or to a loop on one side that runs
+--   them, or ran them. The empty stacks that a loop begins with are of its own frame,
 --   and another checkpoint saves other values in them, of other types.
 -- grain: pair, side, instruction
 WITH RECURSIVE nested_calls AS MATERIALIZED (
@@ -31,20 +31,10 @@ recomputed_functions AS (
   WHERE o.is_recomputed
     OR r.computation_id IS NOT NULL
 ),
-loop_calls AS MATERIALIZED (
-  SELECT DISTINCT i.pair, i.is_candidate, i.computation_id, c.called_id
-  FROM program_calls AS c
-  JOIN program_instructions AS i USING (pair, is_candidate, instruction_id)
-  WHERE i.pair IN (SELECT l.pair FROM unmatched_loops AS l)
-),
 computations_in_loops AS (
-  SELECT l.pair, l.is_candidate, c.called_id AS computation_id
+  SELECT DISTINCT t.pair, t.is_candidate, t.computation_id
   FROM unmatched_loops AS l
-  JOIN program_calls AS c USING (pair, is_candidate, instruction_id)
-  UNION
-  SELECT b.pair, b.is_candidate, c.called_id
-  FROM computations_in_loops AS b
-  JOIN loop_calls AS c USING (pair, is_candidate, computation_id)
+  JOIN loop_contents AS t USING (pair, is_candidate, instruction_id)
 ),
 run_in_loops AS (
   SELECT DISTINCT
@@ -53,10 +43,21 @@ run_in_loops AS (
   JOIN computations_in_loops AS b USING (pair, is_candidate, computation_id)
   JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
 ),
+-- Functions of the side with the loop alone.
+functions_of_loops AS (
+  SELECT r.pair, r.is_candidate, r.file_name, r.function_name
+  FROM run_in_loops AS r
+  ANTI JOIN innermost_calls AS n
+    ON n.pair = r.pair
+    AND n.is_candidate <> r.is_candidate
+    AND n.file_name = r.file_name
+    AND n.function_name = r.function_name
+  GROUP BY ALL
+),
 starts AS MATERIALIZED (
   SELECT
-    u.pair, u.is_candidate, u.instruction_id, u.opcode, u.operation,
-    u.frame_id, n.file_name AS inner_file,
+    u.pair, u.is_candidate, u.instruction_id, u.computation_id, u.opcode,
+    u.operation, u.frame_id, n.file_name AS inner_file,
     n.function_name AS inner_function, s.source_file, s.function_name, s.line
   FROM first_unmatched AS u
   JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
@@ -109,3 +110,16 @@ JOIN run_in_loops AS r
   AND r.operation = s.operation
   AND r.file_name = s.inner_file
   AND r.function_name = s.inner_function
+UNION
+-- JAX computes before a loop what each iteration of a function would.
+SELECT s.pair, s.is_candidate, s.instruction_id
+FROM starts AS s
+JOIN functions_of_loops AS f
+  ON f.pair = s.pair
+  AND f.is_candidate = s.is_candidate
+  AND f.file_name = s.inner_file
+  AND f.function_name = s.inner_function
+UNION
+SELECT s.pair, s.is_candidate, s.instruction_id
+FROM starts AS s
+JOIN computations_in_loops AS b USING (pair, is_candidate, computation_id)

@@ -5,36 +5,28 @@
 --   is larger by about the same factor: more than 0.6 of it, and nearer to it
 --   than to 1.
 -- grain: pair, edit
-WITH RECURSIVE nested_calls AS MATERIALIZED (
-  SELECT DISTINCT i.pair, i.is_candidate, i.computation_id, c.called_id
-  FROM program_instructions AS i
-  JOIN program_calls AS c USING (pair, is_candidate, instruction_id)
-  WHERE $with_paths
-),
-computations_in_loops AS (
-  SELECT
-    l.pair, l.is_candidate, n.file_name AS inner_file,
-    n.function_name AS inner_function, c.called_id AS computation_id
-  FROM unmatched_loops AS l
-  JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
-  JOIN program_calls AS c USING (pair, is_candidate, instruction_id)
-  WHERE $with_paths
-  UNION
-  SELECT b.pair, b.is_candidate, b.inner_file, b.inner_function, c.called_id
-  FROM computations_in_loops AS b
-  JOIN nested_calls AS c USING (pair, is_candidate, computation_id)
-),
--- Paths of what runs in a loop, and of what is like it on the side without.
-loop_paths AS (
+WITH loop_paths AS (
+  -- Paths of what runs in a loop, and of what is like it on the other side.
   SELECT
     k.pair, k.inner_file, k.inner_function,
     list(DISTINCT o.op_paths) FILTER (WHERE NOT o.is_candidate) AS base_paths,
     list(DISTINCT o.op_paths) FILTER (WHERE o.is_candidate) AS candidate_paths
   FROM (
-    SELECT DISTINCT b.pair, b.inner_file, b.inner_function, o.key
-    FROM computations_in_loops AS b
-    JOIN operations AS o USING (pair, is_candidate, computation_id)
-    WHERE o.core IS NOT NULL
+    SELECT DISTINCT
+      l.pair, n.file_name AS inner_file, n.function_name AS inner_function,
+      o.key
+    FROM unmatched_loops AS l
+    JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
+    JOIN loop_contents AS t
+      ON t.pair = l.pair
+      AND t.is_candidate = l.is_candidate
+      AND t.instruction_id = l.instruction_id
+    JOIN operations AS o
+      ON o.pair = t.pair
+      AND o.is_candidate = t.is_candidate
+      AND o.computation_id = t.computation_id
+    WHERE $with_paths
+      AND o.core IS NOT NULL
       AND o.is_located
   ) AS k
   JOIN operations AS o USING (pair, key)

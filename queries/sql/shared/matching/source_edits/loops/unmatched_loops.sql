@@ -1,104 +1,10 @@
--- step: While loops of the user that the other side lacks: of the same pass,
---   function of the user and trip count, it has fewer. They are numbered, so
---   that one of the base is compared with one of the candidate. A loop of a
---   library is no edit: its frame is not the user's, or it, or what its path
---   names, is inside of a jitted function that is none of the user's. Nor is
---   one that only a checkpoint runs again, or whose line is a call that leads
---   to another such loop. A loop without a line is any loop of the other side
---   that runs as often: below a checkpoint, JAX leaves out the lines of the
---   loops inside of loops.
+-- step: Loops of one side that are edits. They are numbered, so that one of the
+--   base is compared with one of the candidate. No edit of its own is one
+--   whose line is a call that leads to another such loop, which a backward
+--   pass may have, nor one of several that a loop ran which the other side
+--   has around it.
 -- grain: pair, side, loop
-WITH pairs_that_mark_backward_loops AS (
-  SELECT o.pair
-  FROM operations AS o
-  WHERE o.opcode = 'while'
-    AND o.is_backward
-  GROUP BY o.pair
-  HAVING bool_or(o.is_candidate) AND NOT bool_and(o.is_candidate)
-),
--- The user's own frames, and those of which no more is known than a file.
-own_frames AS (
-  SELECT pair, is_candidate, frame_id
-  FROM call_sites
-  WHERE distance = 0
-),
-loops AS MATERIALIZED (
-  SELECT
-    o.pair, o.is_candidate, o.instruction_id,
-    -- Some releases do not say which loops are of the backward pass: it counts
-    -- only where both sides say it.
-    o.is_backward AND b.pair IS NOT NULL AS is_backward, o.user_function,
-    o.frame_id, s.trip_count, s.body_size
-  FROM operations AS o
-  LEFT JOIN pairs_that_mark_backward_loops AS b USING (pair)
-  JOIN program_calls AS c USING (pair, is_candidate, instruction_id)
-  LEFT JOIN loop_sizes AS s USING (pair, is_candidate, instruction_id)
-  LEFT JOIN own_frames AS u USING (pair, is_candidate, frame_id)
-  LEFT JOIN library_computations AS y
-    USING (pair, is_candidate, computation_id)
-  LEFT JOIN user_functions AS n
-    ON n.pair = o.pair
-    AND n.function_name
-      = regexp_extract_all(o.op_name, 'jit\((\w+)\)', 1)[-1]
-  WHERE o.opcode = 'while'
-    AND c.role = 'condition'
-    -- The copy that a checkpoint runs again comes and goes with it.
-    AND NOT o.is_recomputed
-    AND (o.frame_id IS NULL OR u.frame_id IS NOT NULL)
-    AND (
-      n.pair IS NOT NULL
-      OR NOT contains(o.op_name, '/jit(') AND y.pair IS NULL
-      OR o.pair NOT IN (SELECT w.pair FROM user_functions AS w)
-    )
-),
-counted AS (
-  SELECT
-    l.*, coalesce(l.trip_count, -1) AS known_trips,
-    row_number() OVER (
-      PARTITION BY
-        l.pair, l.is_candidate, l.is_backward, l.user_function, l.trip_count
-      ORDER BY l.instruction_id
-    ) AS copy_number
-  FROM loops AS l
-),
-unmatched_by_function AS (
-  SELECT l.*
-  FROM counted AS l
-  ANTI JOIN counted AS o
-    ON o.pair = l.pair
-    AND o.is_candidate <> l.is_candidate
-    AND o.is_backward = l.is_backward
-    AND o.user_function IS NOT DISTINCT FROM l.user_function
-    AND o.known_trips = l.known_trips
-    AND o.copy_number = l.copy_number
-),
-numbered AS (
-  SELECT
-    l.*, l.frame_id IS NULL AS is_unlocated,
-    row_number() OVER (
-      PARTITION BY
-        l.pair, l.is_candidate, l.trip_count, l.frame_id IS NULL
-      ORDER BY l.instruction_id
-    ) AS number
-  FROM unmatched_by_function AS l
-  WHERE l.trip_count IS NOT NULL
-),
-unmatched AS (
-  SELECT l.*
-  FROM unmatched_by_function AS l
-  ANTI JOIN (
-    SELECT l.pair, l.is_candidate, l.instruction_id
-    FROM numbered AS l
-    JOIN numbered AS o
-      ON o.pair = l.pair
-      AND o.is_candidate <> l.is_candidate
-      AND o.is_unlocated <> l.is_unlocated
-      AND o.trip_count = l.trip_count
-      AND o.number = l.number
-  ) AS d USING (pair, is_candidate, instruction_id)
-),
--- A backward pass may have the line of the call alone that leads to its loop.
-led_to AS (
+WITH led_to AS (
   SELECT
     l.pair, l.is_candidate AS is_caller_candidate, l.instruction_id AS caller,
     o.is_candidate, o.instruction_id,
@@ -110,9 +16,9 @@ led_to AS (
       PARTITION BY o.pair, o.is_candidate, o.instruction_id, l.is_candidate
       ORDER BY l.instruction_id
     ) AS caller_number
-  FROM unmatched AS l
+  FROM surplus_loops AS l
   JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
-  JOIN unmatched AS o
+  JOIN surplus_loops AS o
     ON o.pair = l.pair
     AND o.trip_count = l.trip_count
   JOIN call_sites AS s
@@ -133,7 +39,33 @@ led_to AS (
     OR o.is_candidate <> l.is_candidate
 ),
 -- One beside that loop is of its edit; one on the other side is that loop.
+-- A loop around it that one side lacks runs it as often as there are copies.
+copies AS (
+  SELECT l.pair, l.is_candidate, l.instruction_id
+  FROM surplus_loops AS l
+  JOIN operations AS o
+    ON o.pair = l.pair
+    AND o.is_candidate <> l.is_candidate
+    AND o.opcode = 'while'
+    AND o.user_function = l.user_function
+  JOIN loop_sizes AS s
+    ON s.pair = o.pair
+    AND s.is_candidate = o.is_candidate
+    AND s.instruction_id = o.instruction_id
+    AND s.trip_count = l.trip_count
+  JOIN loop_contents AS t
+    ON t.pair = o.pair
+    AND t.is_candidate = o.is_candidate
+    AND t.computation_id = o.computation_id
+  JOIN surplus_loops AS u
+    ON u.pair = t.pair
+    AND u.is_candidate = t.is_candidate
+    AND u.instruction_id = t.instruction_id
+),
 explained_loops AS (
+  SELECT c.pair, c.is_candidate, c.instruction_id
+  FROM copies AS c
+  UNION
   SELECT d.pair, d.is_caller_candidate AS is_candidate,
     d.caller AS instruction_id
   FROM led_to AS d
@@ -150,5 +82,5 @@ SELECT
     PARTITION BY l.pair, l.is_candidate, l.is_backward, l.user_function
     ORDER BY l.trip_count, l.instruction_id
   ) AS loop_number
-FROM unmatched AS l
+FROM surplus_loops AS l
 ANTI JOIN explained_loops AS d USING (pair, is_candidate, instruction_id)
