@@ -47,6 +47,7 @@ _PLURAL = " shares ", " share "
 _SHOWN_EDITS = 3
 
 _PROGRAM = "program"
+_RECOMPUTATION = "recomputation"
 _PROVEN = "proven"
 
 
@@ -59,10 +60,12 @@ def name_cause(
     """Return the cause of a difference, which has changes.
 
     Where claims name edits of the source, these are the cause, and no pass of the
-    compiler. Other inputs, as of one more layer, recompute as much more or less.
+    compiler. Other inputs, as of one more layer, recompute as much more or less, and
+    so do the copies of an unrolled loop: beside other edits recomputation is no effect.
     """
-    cause = _of_compiler(difference, parting, has_other_inputs)
     edits = explaining(claims)
+    is_other = bool(edits) and edits[0].change != _RECOMPUTATION
+    cause = _of_compiler(difference, parting, has_other_inputs or is_other)
     if not edits:
         return cause
     first = edits[0]

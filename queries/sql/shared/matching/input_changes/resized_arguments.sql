@@ -1,5 +1,7 @@
 -- step: Sizes that differ, by what they are a size of: layers where the first
---   dimension of three arguments changes alike, else what size_names says.
+--   dimension of three arguments changes alike, of which two have other names
+--   (the last two words, without numbers) or all three dimensions or more;
+--   else what size_names says.
 -- grain: pair, size of the base, size of the candidate
 -- materialised: no
 WITH dimensions AS (
@@ -24,7 +26,10 @@ named_dimensions AS (
     d.*, n.place AS name_place, n.meaning AS size_meaning,
     d.dimension = 1
     AND len(d.base_sizes) >= 2
-    AND coalesce(n.meaning, '') <> 'batch' AS is_stackable
+    AND coalesce(n.meaning, '') <> 'batch' AS is_stackable,
+    regexp_extract(
+      regexp_replace(d.argument, '[0-9]+', '', 'g'), '(\w+\W+)?\w+\W*$'
+    ) AS leaf
   FROM dimensions AS d
   LEFT JOIN LATERAL (
     SELECT s.place, s.meaning
@@ -44,16 +49,29 @@ named_dimensions AS (
     ORDER BY s.place
     LIMIT 1
   ) AS n ON TRUE
+),
+sized AS (
+  SELECT
+    d.*, bool_and(d.is_stackable) OVER same_sizes
+    AND count(*) OVER same_sizes >= 3
+    AND (
+      min(len(d.base_sizes)) OVER same_sizes >= 3
+      OR min(d.leaf) OVER same_sizes <> max(d.leaf) OVER same_sizes
+    ) AS is_of_layers
+  FROM named_dimensions AS d
+  WINDOW same_sizes AS (
+    PARTITION BY d.base_id, d.candidate_id, d.base_size, d.candidate_size
+  )
 )
 SELECT
   base_id, candidate_id,
   CASE
-    WHEN bool_and(is_stackable) AND count(*) >= 3 THEN 5
+    WHEN bool_and(is_of_layers) THEN 5
     ELSE coalesce(min(name_place), 80)
   END AS place,
   'resized' AS change,
   CASE
-    WHEN bool_and(is_stackable) AND count(*) >= 3 THEN 'layers'
+    WHEN bool_and(is_of_layers) THEN 'layers'
     ELSE coalesce(
       arg_min(size_meaning, name_place),
       min(argument || '[' || (dimension - 1) || ']')
@@ -68,5 +86,5 @@ SELECT
     ))), lambda x: x.argument
   ) AS arguments,
   CAST(sum(delta) AS BIGINT) AS delta
-FROM named_dimensions
+FROM sized
 GROUP BY base_id, candidate_id, base_size, candidate_size

@@ -1,7 +1,7 @@
 -- step: Starts that belong to another edit: to a checkpoint, constant, loop or
 --   output of the same line or function, or to a loop on one side that runs
---   them, or ran them. The empty stacks that a loop begins with are of its own frame,
---   and another checkpoint saves other values in them, of other types.
+--   them, or ran them. The empty stacks that a loop begins with are of its own
+--   frame, and another checkpoint saves other values in them, of other types.
 -- grain: pair, side, instruction
 WITH RECURSIVE nested_calls AS MATERIALIZED (
   SELECT DISTINCT i.pair, i.is_candidate, i.computation_id, c.called_id

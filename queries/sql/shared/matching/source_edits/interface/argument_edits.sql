@@ -1,6 +1,7 @@
 -- step: Arguments of one name that are donated on one side only, or that are
 --   sharded otherwise over as many partitions. Of several of one name, as
---   TensorFlow's XLA_Args, the n-th of a type and size go together.
+--   TensorFlow's XLA_Args, the n-th of a type and size go together. All that
+--   are no longer sharded, or sharded now, are one edit.
 -- grain: pair, edit
 WITH donated AS (
   SELECT DISTINCT p.pair, p.is_candidate, a.parameter_number AS number
@@ -52,12 +53,25 @@ WHERE a.base_donated <> a.candidate_donated
 GROUP BY ALL
 UNION ALL
 SELECT
-  a.pair, 'argument_sharding', a.base_sharding, a.candidate_sharding,
-  arg_min(a.argument, a.number), count(*), sum(a.logical_bytes),
-  list(a.argument), list(a.argument)
+  a.pair, 'argument_sharding',
+  CASE
+    WHEN min(a.base_sharding) = max(a.base_sharding)
+      THEN min(a.base_sharding)
+    ELSE 'sharded'
+  END,
+  CASE
+    WHEN min(a.candidate_sharding) = max(a.candidate_sharding)
+      THEN min(a.candidate_sharding)
+    ELSE 'sharded'
+  END,
+  arg_min(a.argument, (-a.logical_bytes, a.number)), count(*),
+  sum(a.logical_bytes), list(a.argument), list(a.argument)
 FROM argument_pairs AS a
 SEMI JOIN (
   SELECT pair FROM programs WHERE has_same_partitions
 ) AS p USING (pair)
 WHERE a.base_sharding <> a.candidate_sharding
-GROUP BY ALL
+GROUP BY
+  a.pair,
+  CASE WHEN a.candidate_sharding <> 'replicated' THEN a.base_sharding END,
+  CASE WHEN a.base_sharding <> 'replicated' THEN a.candidate_sharding END

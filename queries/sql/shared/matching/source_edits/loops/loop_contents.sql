@@ -8,7 +8,9 @@ WITH RECURSIVE calls AS MATERIALIZED (
   WHERE i.pair IN (SELECT l.pair FROM surplus_loops AS l)
 ),
 contents AS (
-  SELECT l.pair, l.is_candidate, l.instruction_id, c.called_id AS computation_id
+  SELECT
+    l.pair, l.is_candidate, l.instruction_id,
+    c.called_id AS computation_id
   FROM surplus_loops AS l
   JOIN program_calls AS c USING (pair, is_candidate, instruction_id)
   UNION

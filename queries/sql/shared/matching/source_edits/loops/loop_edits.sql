@@ -3,45 +3,59 @@
 --   operation is in its function more often by the number of its trips, it was
 --   unrolled. It is unrolled in part where it has fewer trips and a body that
 --   is larger by about the same factor: more than 0.6 of it, and nearer to it
---   than to 1.
+--   than to 1. no gradients: the backward pass of that side has no such loop,
+--   but the forward pass has.
 -- grain: pair, edit
-WITH loop_paths AS (
-  -- Paths of what runs in a loop, and of what is like it on the other side.
+WITH loop_keys AS (
+  SELECT DISTINCT
+    l.pair, n.file_name AS inner_file, n.function_name AS inner_function, o.key
+  FROM unmatched_loops AS l
+  JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
+  JOIN loop_contents AS t
+    ON t.pair = l.pair
+    AND t.is_candidate = l.is_candidate
+    AND t.instruction_id = l.instruction_id
+  JOIN operations AS o
+    ON o.pair = t.pair
+    AND o.is_candidate = t.is_candidate
+    AND o.computation_id = t.computation_id
+  WHERE o.core IS NOT NULL
+    AND o.is_located
+),
+-- Paths of what runs in a loop, and of what is like it on the other side.
+loop_paths AS (
   SELECT
     k.pair, k.inner_file, k.inner_function,
     list(DISTINCT o.op_paths) FILTER (WHERE NOT o.is_candidate) AS base_paths,
     list(DISTINCT o.op_paths) FILTER (WHERE o.is_candidate) AS candidate_paths
-  FROM (
-    SELECT DISTINCT
-      l.pair, n.file_name AS inner_file, n.function_name AS inner_function,
-      o.key
-    FROM unmatched_loops AS l
-    JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
-    JOIN loop_contents AS t
-      ON t.pair = l.pair
-      AND t.is_candidate = l.is_candidate
-      AND t.instruction_id = l.instruction_id
-    JOIN operations AS o
-      ON o.pair = t.pair
-      AND o.is_candidate = t.is_candidate
-      AND o.computation_id = t.computation_id
-    WHERE $with_paths
-      AND o.core IS NOT NULL
-      AND o.is_located
-  ) AS k
+  FROM loop_keys AS k
   JOIN operations AS o USING (pair, key)
+  WHERE $with_paths
   GROUP BY k.pair, k.inner_file, k.inner_function
 ),
--- By how much the operation is more frequent of which most were added.
+key_counts AS (
+  SELECT
+    o.pair, n.file_name, n.function_name, o.key,
+    count_if(o.is_candidate) - count_if(NOT o.is_candidate) AS more_times
+  FROM operations AS o
+  JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
+  GROUP BY o.pair, n.file_name, n.function_name, o.key
+),
+-- By how much the operation of its function is more frequent of which most
+-- were added, or what runs in it as a whole.
 repetitions AS (
   SELECT pair, inner_file, inner_function, max(more_times) AS more_times
   FROM (
     SELECT
-      o.pair, n.file_name AS inner_file, n.function_name AS inner_function,
-      count_if(o.is_candidate) - count_if(NOT o.is_candidate) AS more_times
-    FROM operations AS o
-    JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
-    GROUP BY o.pair, n.file_name, n.function_name, o.key
+      c.pair, c.file_name AS inner_file, c.function_name AS inner_function,
+      max(c.more_times) AS more_times
+    FROM key_counts AS c
+    GROUP BY c.pair, c.file_name, c.function_name
+    UNION ALL
+    SELECT k.pair, k.inner_file, k.inner_function, median(c.more_times)
+    FROM loop_keys AS k
+    JOIN key_counts AS c USING (pair, key)
+    GROUP BY k.pair, k.inner_file, k.inner_function
   )
   GROUP BY pair, inner_file, inner_function
 )
@@ -55,6 +69,7 @@ SELECT
       AND l.base_trips < l.candidate_trips
       THEN 'partly unrolled'
     WHEN l.is_in_base THEN coalesce(CAST(l.base_trips AS VARCHAR), '?')
+    WHEN l.is_of_gradients THEN 'no gradients'
   END AS base_text,
   CASE
     WHEN l.candidate_size > 0.6 * l.base_size * l.base_trips
@@ -66,6 +81,7 @@ SELECT
     WHEN l.is_in_candidate
       THEN coalesce(CAST(l.candidate_trips AS VARCHAR), '?')
     WHEN l.base_trips - 1 <= r.more_times THEN 'unrolled'
+    WHEN l.is_of_gradients THEN 'no gradients'
   END AS candidate_text,
   nullif(l.inner_function, '') AS subject, 1 AS operation_count,
   l.source_file, l.function_name, l.base_line, l.candidate_line,

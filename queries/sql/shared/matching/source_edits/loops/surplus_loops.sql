@@ -25,7 +25,8 @@ loops AS MATERIALIZED (
     o.pair, o.is_candidate, o.instruction_id,
     -- Some releases do not say which loops are of the backward pass: it counts
     -- only where both sides say it.
-    o.is_backward AND b.pair IS NOT NULL AS is_backward, o.user_function,
+    o.is_backward AND b.pair IS NOT NULL AS is_backward,
+    o.is_backward AS is_of_gradients, o.user_function,
     o.frame_id, s.trip_count, s.body_size
   FROM operations AS o
   LEFT JOIN pairs_that_mark_backward_loops AS b USING (pair)
