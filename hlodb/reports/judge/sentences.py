@@ -131,12 +131,22 @@ def absence(finding: Finding) -> str:
     return f'run "{finding.base_run}" has {what}, "{finding.candidate_run}" has not'
 
 
+_SEEN = 1e-5
+"""Least share of the largest part of a split that is told."""
+
+
 def share_words(finding: Finding) -> str:
     """Return `+4.00 MiB from lm.py:53; -0.50 MiB unexplained` where claims meet.
 
-    Claims that no bytes follow from are left out. One claim alone splits nothing.
+    Claims that no bytes follow from are left out, and so is what is too little to be
+    seen beside the largest. One claim alone splits nothing.
     """
-    with_bytes = [claim for claim in finding.claims if claim.delta_bytes]
+    most = max((abs(claim.delta_bytes or 0) for claim in finding.claims), default=0)
+    with_bytes = [
+        claim
+        for claim in finding.claims
+        if claim.delta_bytes and abs(claim.delta_bytes) >= _SEEN * most
+    ]
     if len(with_bytes) < 2:
         return ""
     return "; ".join(_share_text(finding.claims, claim) for claim in with_bytes)

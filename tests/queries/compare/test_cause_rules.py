@@ -53,6 +53,10 @@ RULES = {
         "added": ("u2_fullkl", "u4_donate"),
         "removed": ("~u2_fullkl", "u4_donate"),
     },
+    "recycled_trunk": {
+        "gradients_added": ("recycle_grad", "no_remat"),
+        "gradients_removed": ("~recycle_grad", "recycle_grad"),
+    },
     "sharded-cpu": {
         "argument_replicated": ("mesh_weights", "mesh_columns"),
         "argument_resharded": ("mesh_columns", "mesh_devices"),
@@ -83,6 +87,7 @@ ELSEWHERE = ("output_computed", "stack_added", "stack_removed")
         pytest.param("lm-cpu", marks=pytest.mark.slow),
         pytest.param("optax_factors", marks=pytest.mark.slow),
         pytest.param("ppo_rollouts", marks=pytest.mark.slow),
+        "recycled_trunk",
         pytest.param("state_space_tpu", marks=pytest.mark.slow),
     ],
 )

@@ -1,27 +1,26 @@
 -- step: What is claimed of every edit in every memory space. Where nothing
 --   else differs it has all of the difference, also against its rule: a CPU
---   widens what is narrower again. Elsewhere it has the bytes that
---   follow from it if they are exact: those of allocations of its own, or if
---   what is left of the difference, and what other edits have in memory that
---   is shared, is a tenth of them at most: an arena may be packed otherwise.
---   If all others are exact, the last one has the rest, unless its rule says
---   that it moves memory the other way: more may follow from an output than
---   its own memory. An edit is proven by
---   bytes that follow from it, at least one in a hundred of the difference, or
---   by being the only thing that differs. It is likely where its rule was
---   mostly right when it was measured, or where all other edits move memory
---   the other way. Where its rule says that it moves memory the other way, it
---   counts against the difference. What is less than that is unexplained.
---   Where nothing but two or three edits differs and none is a claim, all of
---   it follows from them together: the claim names the one whose results grew
---   most, if by more than all others.
---   is_little_output: an added output is less than that itself, so that it is
---   what computes it that needs memory.
+--   widens what is narrower again. Elsewhere it has the bytes that follow from
+--   it if they are exact: those of allocations of its own, or if what is left
+--   of the difference, and what other edits have in memory that is shared, is
+--   a tenth of them at most: an arena may be packed otherwise. If all others
+--   are exact, the last one has the rest, unless its rule says that it moves
+--   memory the other way: more may follow from an output than its own memory.
+--   An edit is proven by bytes that follow from it, at least one in a hundred
+--   of the difference or 1 MiB in allocations of its own, or by being the only
+--   thing that differs. It is likely where its rule was mostly right when it
+--   was measured, or where all other edits move memory the other way. Where
+--   its rule says that it moves memory the other way, it counts against the
+--   difference. What is less than that is unexplained. Where nothing but two
+--   or three edits differs and none is a claim, all of it follows from them
+--   together: the claim names the one whose results grew most, if by more than
+--   all others. is_little_output: an added output is less than that itself, so
+--   that it is what computes it that needs memory.
 -- grain: pair, memory space, edit
 WITH others AS (
   SELECT
     s.pair, s.space_color, sum(s.share_bytes) AS other_bytes,
-    bool_or(s.origin = 'several') AS has_several
+    sum(s.share_bytes) FILTER (WHERE s.origin = 'several') AS several_bytes
   FROM shares AS s
   WHERE s.origin IN ('inputs', 'several')
   GROUP BY s.pair, s.space_color
@@ -35,10 +34,13 @@ weighed AS (
     ) AS is_alone,
     NOT (p.has_other_inputs OR p.has_other_environment) AS is_source_alone,
     coalesce(h.share_bytes, 0) AS row_bytes,
-    coalesce(o.has_several, FALSE) AS has_several,
+    coalesce(abs(o.several_bytes) >= 0.01 * abs(d.total_delta), FALSE)
+      AS has_several,
     e.change = 'output'
     AND e.base_text IS NULL
-    AND abs(e.delta_bytes) < 0.01 * abs(d.total_delta) AS is_little_output,
+    AND abs(e.delta_bytes) < 0.01 * abs(d.total_delta)
+    AND (is_alone OR NOT coalesce(h.is_of_own_memory, FALSE))
+      AS is_little_output,
     d.total_delta - coalesce(o.other_bytes, 0)
     - coalesce(sum(h.share_bytes) OVER same_space, 0) AS left_bytes,
     coalesce(h.is_of_own_memory, FALSE) AS has_own_memory,
@@ -95,7 +97,11 @@ judged AS (
     c.total_delta - coalesce(sum(c.own_bytes) OVER same_space, 0)
       AS joint_bytes,
     coalesce(
-      c.own_bytes <> 0 AND abs(c.own_bytes) >= 0.01 * abs(c.total_delta), FALSE
+      c.own_bytes <> 0
+      AND (
+        abs(c.own_bytes) >= 0.01 * abs(c.total_delta)
+        OR c.has_own_memory AND abs(c.own_bytes) >= 1048576
+      ), FALSE
     ) AS has_share,
     -- Rows show that memory followed from it, if not how much; unless what is
     -- left goes the other way.

@@ -12,9 +12,10 @@ WHERE CASE e.change
   WHEN 'donation' THEN c.part = 'alias'
   WHEN 'constant' THEN c.opcode = 'constant' OR c.kind = 'constant'
   WHEN 'output'
-    THEN c.part = 'allocation_kind'
-    OR c.kind = 'live_out'
-    AND c.part IN ('new', 'gone')
+    THEN (
+      c.part = 'allocation_kind'
+      OR c.kind = 'live_out' AND c.part IN ('new', 'gone')
+    )
     AND coalesce(r.place, e.place) = e.place
   WHEN 'stack'
     THEN c.part IN ('new', 'gone')

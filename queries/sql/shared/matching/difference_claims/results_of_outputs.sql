@@ -1,5 +1,6 @@
--- step: New and gone results that are as large as an output that was added or
---   removed: they are its memory, and nothing else is.
+-- step: New and gone results, and arrays that are results on one side, that are
+--   as large as an output that was added or removed: they are its memory, and
+--   nothing else is.
 -- grain: pair, memory space, row of buffer_changes
 WITH results AS (
   SELECT
@@ -8,8 +9,8 @@ WITH results AS (
       PARTITION BY c.pair, c.space_color, c.delta_bytes ORDER BY c.number
     ) AS copy_number
   FROM changed_buffers AS c
-  WHERE c.kind = 'live_out'
-    AND c.part IN ('new', 'gone')
+  WHERE c.kind = 'live_out' AND c.part IN ('new', 'gone')
+    OR c.part = 'allocation_kind'
 ),
 output_sizes AS (
   SELECT

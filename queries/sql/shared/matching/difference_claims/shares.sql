@@ -13,14 +13,18 @@ WITH origins AS (
 counted AS (
   SELECT
     c.pair, c.space_color, c.number, c.delta_bytes,
-    -- What is shared or moved may be needed elsewhere.
-    c.kind <> 'temp' AND c.part NOT IN ('alias', 'allocation_kind')
-      AS is_of_own_memory,
+    -- What is shared or moved may be needed elsewhere, unless an output is all
+    -- of it.
+    c.kind <> 'temp'
+    AND (
+      c.part NOT IN ('alias', 'allocation_kind') OR r.place IS NOT NULL
+    ) AS is_of_own_memory,
     count(o.place) AS origin_count, min(o.place) AS first_place
   FROM changed_buffers AS c
   LEFT JOIN origins AS o USING (pair, space_color, number)
+  LEFT JOIN results_of_outputs AS r USING (pair, space_color, number)
   GROUP BY
-    c.pair, c.space_color, c.number, c.delta_bytes, c.kind, c.part
+    c.pair, c.space_color, c.number, c.delta_bytes, c.kind, c.part, r.place
 ),
 tangled AS (
   SELECT o.pair, o.space_color, o.place AS first_place

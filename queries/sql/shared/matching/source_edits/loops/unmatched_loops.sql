@@ -66,6 +66,13 @@ explained_loops AS (
   SELECT c.pair, c.is_candidate, c.instruction_id
   FROM copies AS c
   UNION
+  -- Below a checkpoint, JAX leaves out the line of a loop.
+  SELECT u.pair, u.is_candidate, u.instruction_id
+  FROM surplus_loops AS u
+  JOIN surplus_loops AS l USING (pair, is_candidate, trip_count)
+  WHERE u.frame_id IS NULL
+    AND l.frame_id IS NOT NULL
+  UNION
   SELECT d.pair, d.is_caller_candidate AS is_candidate,
     d.caller AS instruction_id
   FROM led_to AS d

@@ -1,0 +1,103 @@
+"""What is claimed of edits inside of functions that several lines lead to.
+
+A detector and a trunk of blocks that is run twice for a CPU, and a mixture of experts
+for a v5e. The archives and the truth of each edit are in tests/data/edits.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from hlodb.queries.run import run_query
+from hlodb.reports.build import build_diff
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.render.forms import renderer
+from hlodb.schema.warehouse import connect
+from tests.queries.shared.test_compiled_edits import ingested
+
+MIB = 1 << 20
+GRADIENTS = "train.py:{} loss_fn: the backward pass {} the loop of 2 steps in recycle"
+CLAIMS = {
+    # The call of the function is as it was, below other lines of its file.
+    ("detector", "full_resolution"): [
+        ("losses.py:21 mask_bce: resize for reshape, div, reduce_sum", "proven"),
+    ],
+    # JAX computes a part of the loop's body before the loop.
+    ("detector_masks", "by_image"): [
+        ("losses.py:27 mask_bce: new loop of 8 steps in mask_bce", "proven"),
+    ],
+    # The scan over layers is in the program four times then.
+    ("moe_decoder_tpu", "unrolled_accumulation"): [
+        (
+            "train.py:21 make_step.<locals>.train_step: loop of 4 steps unrolled in"
+            " make_step.<locals>.train_step",
+            "proven",
+        ),
+    ],
+    # Moments of five shapes were sharded over four axes.
+    ("moe_decoder_tpu", "opt_replicated"): [
+        (
+            "opt['v']['layers']['down'] and 6 more arguments sharded otherwise:"
+            " sharded → replicated",
+            "proven",
+        ),
+    ],
+    ("moe_decoder_tpu", "capacity"): [
+        (
+            "other sizes in 98 operations, as f32[8,512,160] → f32[8,512,320], first"
+            " at moe.py:31",
+            "proven",
+        ),
+    ],
+    # JAX writes the path of the module before that of its checkpoint again.
+    ("recycled_trunk", "no_remat"): [
+        (
+            "trunk.py:22 Trunk.__call__: remat removed (132 operations were"
+            " recomputed) (the only edit)",
+            "proven",
+        ),
+    ],
+}
+
+
+@pytest.mark.parametrize("archive", sorted({archive for archive, _ in CLAIMS}))
+def test_the_edit_is_named_where_it_is(
+    archive: str, tmp_path: Path, queries_installed: None
+) -> None:
+    edits = [edit for name, edit in CLAIMS if name == archive]
+    with connect(ingested(archive, tmp_path, *edits)) as connection:
+        for edit in edits:
+            asked = {"base": "base", "candidate": edit}
+            rows = run_query(connection, "claims", asked).dicts()
+            found = [(r["claim"], r["standing"]) for r in rows if r["color"] == 0]
+            assert found == CLAIMS[archive, edit]
+
+
+@pytest.fixture
+def trunk(tmp_path: Path, queries_installed: None) -> Path:
+    return ingested("recycled_trunk", tmp_path, "recycle_grad", "outputs_in_chunks")
+
+
+def test_a_new_loop_of_the_backward_pass_is_no_new_loop(trunk: Path) -> None:
+    """Nor is what it recomputes an effect of another checkpoint."""
+    with connect(trunk) as connection:
+        diff = build_diff(connection, "base", "recycle_grad", Settings(), top=20)
+        back = build_diff(connection, "recycle_grad", "base", Settings(), top=20)
+    there, here = (renderer("text")(report) for report in (diff, back))
+    there, here = " ".join(there.split()), " ".join(here.split())
+    assert GRADIENTS.format(18, "now runs") in there
+    assert "jax.lax.stop_gradient" in there
+    assert "recomputation" not in there.split("What was compared")[0]
+    assert GRADIENTS.format(18, "no longer runs") in here
+
+
+def test_arrays_that_become_results_are_of_their_outputs(trunk: Path) -> None:
+    with connect(trunk) as connection:
+        asked = {"base": "base", "candidate": "outputs_in_chunks"}
+        rows = run_query(connection, "claims", asked).dicts()
+    outputs = {
+        row["source_path"]: (row["delta_bytes"], row["is_against"])
+        for row in rows
+        if row["change"] == "output"
+    }
+    assert outputs == {"train.py": (32 * MIB, True), "trunk.py": (32 * MIB, True)}
