@@ -172,6 +172,9 @@ def _reread(result: Result, found: Reread) -> list[Row]:
 def _write_tables(result: Result, faults: list[dict[str, Any]]) -> None:
     """Write what every check came to, and below it each place that fails."""
     totals = {row["check_name"]: row | {"fault_count": 0} for row in result.dicts()}
+    for row in totals.values():
+        if row["status"] == "ok" and row["checked_count"] == 0:
+            row["status"] = "nothing to compare"
     for fault in faults:
         totals[fault["check_name"]]["fault_count"] += fault["fault_count"]
     write_result(_chosen(result, _SUMMARY, list(totals.values())), "table", None)

@@ -352,6 +352,7 @@ def _old_runs(site: SiteFolder, known: _Known) -> Iterator[tuple[int, str]]:
                 known.settings,
                 neighbour[:3],
                 [_facts_of(v) for v in neighbour.verdicts],
+                sorted(neighbour.lost.values()),
                 list(trends_until(lined.line, neighbour).values()),
                 recorded[run.name],
                 _around(known, lined, run),

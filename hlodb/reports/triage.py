@@ -13,7 +13,7 @@ from pathlib import Path
 from hlodb.errors import UsageError
 from hlodb.lake.findings import recording
 from hlodb.queries.result import Result, plain_column
-from hlodb.reports.judge.findings import ALERTING, Finding
+from hlodb.reports.judge.findings import ALERTING, DONATION_LOST, Finding
 from hlodb.reports.judge.report import Report
 from hlodb.reports.read.decisions import Triage, read_decisions
 from hlodb.reports.read.facts import rows
@@ -42,7 +42,7 @@ def _needs_decision(finding: Finding) -> bool:
     What is the same is a finding only where a donation was lost.
     """
     is_bad = finding.change in (*ALERTING, "failed", "same")
-    return is_bad and (finding.scope == "candidate" or finding.stands)
+    return finding.stands or (is_bad and finding.scope == "candidate")
 
 
 def returned(connection: Connection, report: Report) -> dict[str, ProgramRow]:
@@ -161,7 +161,7 @@ def _finding_row(f: Finding, report: Report) -> list[object]:
         f.metric,
         f.first_run,
         f.base_run,
-        f.change,
+        DONATION_LOST if f.change == "same" else f.change,
         f.base_bytes,
         f.candidate_bytes,
         f.cause.key if f.cause else None,

@@ -269,6 +269,9 @@ def test_tables_for_people(tmp_path: Path, capfd: pytest.CaptureFixture[str]) ->
     lines = summary.splitlines()
     assert lines[2].split() == ["totals", "fault", "1", "2"]
     assert [line.split()[0] for line in lines[2:]] == CHECKS
+    words = {name: said.split() for name, _, said in (x.partition(" ") for x in lines)}
+    assert words["memory_analysis"] == ["nothing", "to", "compare", "0", "0"]
+    assert words["value_bounds"][0] == "ok"
     assert faults.splitlines()[2].split() == [
         *("totals", "dump", "jit_cg", "8", "-", "after_optimizations", f"{AFTER}.txt"),
         *("sum", "of", "all", "allocations", "1,061,176", "1,061,688", "1"),

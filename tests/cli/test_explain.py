@@ -102,6 +102,8 @@ def test_a_log_on_the_standard_input(tmp_path: Path) -> None:
     done = explain(tmp_path, "-", given=f"step 7\n{TPU}step 8\n")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
+    assert "save the standard input as a file, and ingest that:" in done.stdout
+    assert "hlodb ingest FILE" in done.stdout
     assert lines[0] == (
         "standard input: a program ran out of memory in HBM: it needs 64.00 GiB of"
         " 31.50 GiB, 32.50 GiB too much"

@@ -19,6 +19,7 @@ from hlodb.reports.judge.findings import (
     Finding,
     is_by_release,
     is_little,
+    is_loss,
     undecided,
 )
 from hlodb.reports.judge.names import called, memory, shared_names, state_words
@@ -32,6 +33,7 @@ from hlodb.reports.judge.sentences import (
     gate_sentence,
     input_words,
     is_read,
+    lost_words,
     moved,
     share_words,
 )
@@ -243,7 +245,7 @@ def _finding(report: Report, f: Finding, has_warehouse: bool) -> list[Block]:
     if f.rule == "only_in_base":
         commands.append(f"hlodb modules --run {shlex.quote(f.candidate_run)}")
     blocks += command_blocks(commands)
-    if report.kind == "report" and f.change in (*OPEN, "same"):
+    if report.kind == "report" and {f.change, f.state} & {*OPEN}:
         blocks += [Paragraph("If this is wanted:"), _accepting(f, has_warehouse)]
     return blocks
 
@@ -330,7 +332,8 @@ def _standing(report: Report, has_warehouse: bool) -> list[Block]:
     standing = undecided(report.findings)
     if not standing:
         return []
-    rises = [f for f in standing if f.change != "failed"]
+    losses = [f for f in standing if is_loss(f)]
+    rises = [f for f in standing if f.change != "failed" and not is_loss(f)]
     gone = {(f.program, f.rank, f.path): f for f in standing if f.change == "failed"}
     shared = shared_names(report)
     texts = []
@@ -338,6 +341,10 @@ def _standing(report: Report, has_warehouse: bool) -> list[Block]:
         what = f"{called(rises[0], shared)} {memory(rises[0])}"
         what += f" {signed_bytes(rises[0].delta_bytes)}"
         texts.append(f"Still open: {what} {_since(rises, _left(rises[0]))}")
+    if losses:
+        what = f"{called(losses[0], shared)} {memory(losses[0])}:"
+        what += f" {lost_words(losses[0].lost_donation_bytes)}"
+        texts.append(f"Still open: {what} {_since(losses)}")
     if gone:
         missing = list(gone.values())
         who = called(missing[0], shared)

@@ -452,8 +452,11 @@ def _more(overview: Overview, described: Sequence[Row]) -> list[Block]:
     if not is_kept:
         name = f" --run {shlex.quote(overview.run.name)}" if overview.is_joined else ""
         commands = [f"hlodb ingest {_given(overview.paths)}{name}", *commands]
-        text = "Nothing was kept. To ask more and to compare, ingest the same paths"
-        blocks = [Paragraph(f"{text} first:")]
+        how = "ingest the same paths first:"
+        if "-" in overview.paths:
+            how = "save the standard input as a file, and ingest that:"
+        text = f"Nothing was kept. To ask more and to compare, {how}"
+        blocks = [Paragraph(text)]
     if commands:
         blocks.append(named(Commands(tuple(commands)), overview.db))
     return blocks
@@ -461,9 +464,9 @@ def _more(overview: Overview, described: Sequence[Row]) -> list[Block]:
 
 def _given(paths: Sequence[str]) -> str:
     """Return paths as a shell takes them, or a placeholder for many and for a pipe."""
-    if len(paths) > _MOST_PATHS or "-" in paths:
+    if len(paths) > _MOST_PATHS:
         return "PATH…"
-    return shlex.join(paths)
+    return " ".join("FILE" if path == "-" else shlex.quote(path) for path in paths)
 
 
 def _owned(row: Row) -> tuple[str, str]:

@@ -38,6 +38,9 @@ def sentence(row: Row, program: str | None = None, buffers: Sequence[Row] = ()) 
         size = plain_bytes(row["requested_bytes"])
         return f"{failed}: a request for {size}{what} failed{_why(row)}"
     needed = plain_bytes(row["needed_bytes"])
+    if is_of_request(row):
+        size = plain_bytes(row["requested_bytes"])
+        return f"{failed}: a request for {size} failed{_why(row)}"
     if is_one_buffer(row):
         shape = next((each["shape"] for each in buffers if each["shape"]), None)
         which = f"{_LAYOUT.sub('', shape)}, " if shape else ""
@@ -46,12 +49,39 @@ def sentence(row: Row, program: str | None = None, buffers: Sequence[Row] = ()) 
     if row["capacity_bytes"] is None:
         if _is_of_temporaries(row):
             return f"{failed}: its temporaries alone are {needed}"
+        if _is_above_limit(row):
+            limit = plain_bytes(limit_of(row))
+            return f"{failed}: it needs {needed}; the limit is {limit}"
         return f"{failed}: it needs {needed}"
     of = f"it needs {needed} of {plain_bytes(row['capacity_bytes'])}"
     if row["over_bytes"] <= 0:
         # Both are printed to three digits.
         return f"{failed}: {of} as rounded"
     return f"{failed}: {of}, {plain_bytes(row['over_bytes'])} too much"
+
+
+def limit_of(row: Row) -> int | None:
+    """Return the memory that an allocator may use, else that of the device."""
+    limit: int | None = row["limit_bytes"]
+    return row["device_bytes"] if limit is None else limit
+
+
+def is_of_request(row: Row) -> bool:
+    """Return whether the request explains more than the total of the program.
+
+    The total, which is known, fits the memory; the state of memory is known, too.
+    """
+    return bool(
+        row["form"] == "buffer_assignment"
+        and row["requested_bytes"]
+        and row["free_bytes"] is not None
+        and not _is_above_limit(row)
+    )
+
+
+def _is_above_limit(row: Row) -> bool:
+    limit = limit_of(row)
+    return limit is not None and row["needed_bytes"] > limit
 
 
 def _is_of_temporaries(row: Row) -> bool:
@@ -86,6 +116,8 @@ def _without_total(row: Row) -> str:
 def _why(row: Row) -> str:
     """Return why a request failed, as far as the state of memory shows it."""
     free = plain_bytes(row["free_bytes"])
+    limit = limit_of(row)
+    of = "" if limit is None else f" of {plain_bytes(limit)}"
     if row["cause"] == "too_large":
         if row["limit_bytes"] is not None:
             return f"; the allocator may use {plain_bytes(row['limit_bytes'])} in all"
@@ -100,7 +132,9 @@ def _why(row: Row) -> str:
             " device are free"
         )
     if row["cause"] == "shortage":
-        return f"; {free} were free"
+        return f"; {free}{of} were free"
+    if is_of_request(row):
+        return f", though {free}{of} were free"
     return ""
 
 

@@ -14,7 +14,7 @@ from hlodb.reports.document.log_and_dump import (
     refused,
     space_of,
 )
-from hlodb.reports.document.log_sentences import sentence
+from hlodb.reports.document.log_sentences import is_of_request, limit_of, sentence
 from hlodb.reports.read.capacity import limit_words, space_limit
 from hlodb.reports.read.failures import Failure, joined, listed_buffers
 from hlodb.reports.read.overview import (
@@ -39,6 +39,9 @@ _LONGEST_LIST = 20
 """Compilers list so many buffers; a shorter list has all of them."""
 
 _LONGEST_LABEL = 80
+
+_BELOW_LIMIT = 0.9
+"""A program that needs no more of the limit than this share fits."""
 
 _PADDED_RATIO = 0.05
 """Less of the listed bytes is not worth other shapes."""
@@ -129,7 +132,7 @@ def _section(failure: Failure, overview: Overview, most: int, top: int) -> Secti
     space = space_of(overview, row)
     if space is not None and (text := compared_figures(row, space)):
         blocks.append(Paragraph(text))
-    blocks += [*_parts(row), *_state(row)]
+    blocks += [*_parts(row), *_state(row), *_held_by_others(row)]
     if space is not None and is_told_better_below(overview, space, most, buffers):
         text = "Its largest buffers are listed below, with the lines that the dump has."
         blocks.append(Paragraph(text))
@@ -218,7 +221,11 @@ def _parts(row: Row) -> list[Block]:
     ]
     if not parts or row["form"] in ("allocation", "input_mismatch", "argument_limit"):
         return []
-    return [Paragraph(f"Included in this: {'; '.join(parts)}.")]
+    included = f"ncluded in this: {'; '.join(parts)}."
+    if is_of_request(row):
+        needed = plain_bytes(row["needed_bytes"])
+        return [Paragraph(f"The program needs {needed} in all; i{included}")]
+    return [Paragraph(f"I{included}")]
 
 
 def _shared(row: Row, column: str) -> str:
@@ -226,6 +233,28 @@ def _shared(row: Row, column: str) -> str:
     if column != "live_out_bytes" or not row["shared_bytes"]:
         return ""
     return f", of which {plain_bytes(row['shared_bytes'])} share memory with arguments"
+
+
+def _held_by_others(row: Row) -> list[Block]:
+    """Return how much else holds memory, where the program alone would fit.
+
+    What it held already is at most its total less the request that failed.
+    """
+    limit, used = limit_of(row), row["in_use_bytes"]
+    if not is_of_request(row) or used is None or limit is None:
+        return []
+    needed, requested = row["needed_bytes"], row["requested_bytes"]
+    own = needed - requested
+    if needed > _BELOW_LIMIT * limit or own < 0 or used <= own:
+        return []
+    text = (
+        f"The program alone fits: {plain_bytes(needed)} of {plain_bytes(limit)}. Of the"
+        f" {plain_bytes(used)} in use at most {plain_bytes(own)} are its own, as the"
+        f" request is not among them: at least {plain_bytes(used - own)} are held by"
+        " something else. Look for arrays that are kept alive (jax.live_arrays() lists"
+        " them), and for other programs and calls that have not ended in this process."
+    )
+    return [Paragraph(text)]
 
 
 def _state(row: Row) -> list[Block]:

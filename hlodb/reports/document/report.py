@@ -43,6 +43,7 @@ MARKS = {
     "improved": "-",
     "fixed": "-",
     "changed": "c",
+    "donation_lost": "d",
     "same": "=",
     "new": "*",
     "failed": "!",

@@ -136,6 +136,9 @@ def line_sections(
     blocks: list[Block] = [Paragraph(f"Latest run: {latest.says}")]
     if report is not None:
         blocks += _judged(report)
+        if report.verdict == "fail":
+            # Budgets and such are of no difference to the run before.
+            runs = [*runs[:-1], latest._replace(says=report.headline)]
     if programs:
         blocks.append(_programs(programs, latest.run))
     return [

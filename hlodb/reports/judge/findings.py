@@ -24,8 +24,12 @@ RELEASE_KEY = "release"
 """How the key of a cause begins that is another release of the compiler."""
 
 
-OPEN = (*ALERTING, "changed")
-"""Changes that a gate may report, and somebody may allow."""
+DONATION_LOST = "donation_lost"
+"""State of a finding whose memory moved little, and that lost donations."""
+
+
+OPEN = (*ALERTING, "changed", DONATION_LOST)
+"""States that a gate may report, and somebody may allow."""
 
 
 ORDER = (
@@ -51,11 +55,12 @@ class Finding:
     `scope` is candidate (base against candidate, judged by gates) or history (an
     earlier step of the series). `change` is what happened, `state` what is left of it
     after waivers and triage, `undone` where a later run took an earlier rise back.
-    `stands` where an earlier rise, above both floors, is still in the candidate, or a
-    program that vanished is still missing. `left_bytes` is by how much the program
-    then needs more than before that rise. `since_run` is `first_run` where that alone
-    has the same difference, else None. `lost_donation_bytes` are results that no
-    longer take over the memory of arguments, though they could.
+    `stands` where an earlier rise, above both floors, is still in the candidate, a
+    program that vanished is still missing, or lost donations are not back.
+    `left_bytes` is by how much the program then needs more than before that rise, None
+    without one. `since_run` is `first_run` where that alone has the same difference,
+    else None. `lost_donation_bytes` are results that no longer take over the memory of
+    arguments, though they could; of an earlier step, those of the candidate.
     """
 
     id: str
@@ -145,6 +150,17 @@ def undecided(findings: Iterable[Finding]) -> list[Finding]:
         f for f in findings if f.stands and f.triage is None and f.state != "waived"
     ]
     return sorted(found, key=lambda f: -(f.delta_bytes or 0))
+
+
+def has_lost_donations(f: Finding) -> bool:
+    """Return whether a finding of the candidate lost donations that nobody allowed."""
+    is_open = f.state in (*OPEN, "improved", "fixed")
+    return f.scope == "candidate" and f.lost_donation_bytes > 0 and is_open
+
+
+def is_loss(f: Finding) -> bool:
+    """Return whether an earlier step is still open for its lost donations alone."""
+    return f.stands and f.lost_donation_bytes > 0 and f.left_bytes is None
 
 
 def cause_groups(findings: Sequence[Finding]) -> list[CauseGroup]:

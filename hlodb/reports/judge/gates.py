@@ -14,7 +14,12 @@ from datetime import date
 
 from hlodb.errors import UsageError
 from hlodb.reports.config.settings import Budget, Settings, covers
-from hlodb.reports.judge.findings import ALERTING, Finding, cause_in_short
+from hlodb.reports.judge.findings import (
+    ALERTING,
+    Finding,
+    cause_in_short,
+    is_loss,
+)
 from hlodb.reports.judge.former_names import FormerNames
 from hlodb.reports.judge.names import place
 from hlodb.reports.judge.report import Gate
@@ -76,13 +81,15 @@ def gate_rows(facts: GateFacts, settings: Settings) -> list[Gate]:
 
 
 def standing_rows(facts: GateFacts, settings: Settings) -> list[Gate]:
-    """Return a row for every earlier rise or absence that still stands, which fails no
-    gate again: for the waivers that cover it."""
-    rows = [
-        _absent(f) if f.change == "failed" else _regression(f, settings)
-        for f in facts.findings
-        if f.stands
-    ]
+    """Return a row for every earlier rise, absence or loss that still stands, which
+    fails no gate again: for the waivers that cover it."""
+    rows = []
+    for f in facts.findings:
+        if f.stands and f.lost_donation_bytes:
+            rows.append(_donation(f, settings))
+        if f.stands and not is_loss(f):
+            is_gone = f.change == "failed"
+            rows.append(_absent(f) if is_gone else _regression(f, settings))
     return waived(rows, facts.findings, settings, facts.today)
 
 
@@ -222,11 +229,15 @@ def _limit(budget: Budget, p: ProgramRow, facts: GateFacts) -> int | None:
 
 def _donations(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
     for f in facts.findings:
-        lost = f.lost_donation_bytes
-        if f.change != "not_comparable" and lost > settings.floor_bytes:
-            row = _about(f, "donation_loss", "bytes", settings.floor_bytes, lost)
-            reason = "outputs no longer take over the memory of arguments"
-            yield replace(row, reason=reason)
+        is_judged = f.scope == "candidate" and f.change != "not_comparable"
+        if is_judged and f.lost_donation_bytes > settings.floor_bytes:
+            yield _donation(f, settings)
+
+
+def _donation(f: Finding, settings: Settings) -> Gate:
+    limit, lost = settings.floor_bytes, f.lost_donation_bytes
+    row = _about(f, "donation_loss", "bytes", limit, lost)
+    return replace(row, reason="outputs no longer take over the memory of arguments")
 
 
 _SHARES = {

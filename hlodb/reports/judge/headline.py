@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from hlodb.reports.judge.findings import (
     Finding,
     cause_in_short,
+    has_lost_donations,
     is_by_release,
     is_little,
 )
@@ -19,6 +20,7 @@ from hlodb.reports.judge.sentences import (
     gate_sentence,
     input_words,
     lack,
+    lost_words,
     moved,
 )
 from hlodb.reports.judge.verdict import (
@@ -115,7 +117,7 @@ def _found(report: Judged, counts: Counter[str]) -> str:
     elif report.kind == "diff":
         fall = leading_fall(report, worst)
         parts = [_worst_text(fall, shared)] if fall is not None else []
-        parts.append(_differences(report, worst, shared))
+        parts += _differences(report, worst, shared)
     else:
         parts = [_regressions(counts, failed, worst, shared)]
     if not failed and (f := warned_finding(report)):
@@ -198,14 +200,28 @@ def _failed_text(g: Gate, shared: Names) -> str:
     return f"{text}: {against_limit(g)}" if g.unit == "bytes" else text
 
 
-def _differences(report: Judged, worst: Finding | None, shared: Names) -> str:
+def _differences(report: Judged, worst: Finding | None, shared: Names) -> list[str]:
+    """Return what is worse; nothing of the kind beside what may fail another gate."""
     worse = [f for f in report.findings if f.state in ("worse", "mixed")]
+    if not worse:
+        if lost := [f for f in report.findings if has_lost_donations(f)]:
+            return [_lost_text(lost, shared)]
+        is_missing = any(f.change == "failed" for f in report.findings)
+        return [] if is_missing else ["nothing worse"]
     little = sum(is_little(f) for f in worse)
-    text = f"{len(worse):,} worse" if worse else "nothing worse"
+    text = f"{len(worse):,} worse"
     if little:
         number = "" if little == len(worse) else f", {little:,}"
         text += f"{number} by less than 1 MiB"
-    return text + (f": {_worst_text(worst, shared)}" if worst is not None else "")
+    return [text + (f": {_worst_text(worst, shared)}" if worst is not None else "")]
+
+
+def _lost_text(lost: Sequence[Finding], shared: Names) -> str:
+    first = max(lost, key=lambda f: f.lost_donation_bytes)
+    who = f"{called(first, shared)} {memory(first)}"
+    text = f"{who}: {lost_words(first.lost_donation_bytes)}"
+    more = len({(f.program, f.rank, f.module_number) for f in lost}) - 1
+    return f"{text}, and {counted(more, 'more program')}" if more else text
 
 
 def _worst_text(f: Finding, shared: Names) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.judge.decisions import decided
 from hlodb.reports.judge.finding_ids import former_ids
-from hlodb.reports.judge.findings import Finding, in_order
+from hlodb.reports.judge.findings import DONATION_LOST, Finding, in_order
 from hlodb.reports.judge.former_names import former_names
 from hlodb.reports.judge.gates import GateFacts, gate_rows, standing_rows
 from hlodb.reports.judge.headline import headline_of
@@ -64,8 +64,7 @@ def judge(facts: ReportFacts, request: Request, settings: Settings) -> Judgement
         settings = with_whole_ids(settings, findings)
         gates = gate_rows(gate_facts, settings)
         standing = standing_rows(gate_facts, settings)
-        regressions = [g for g in gates if g.gate == "regression"]
-        findings = _waived(findings, [*regressions, *standing])
+        findings = _waived(findings, [*_deciding(gates, findings), *standing])
         waivers = waiver_rows([*gates, *standing], settings, today)
     else:
         findings = [_of_a_diff(f) for f in findings]
@@ -132,9 +131,21 @@ def _of_a_diff(finding: Finding) -> Finding:
     return replace(finding, commands=kept)
 
 
-def _waived(findings: Iterable[Finding], gates: Iterable[Gate]) -> list[Finding]:
-    """Mark findings as waived whose gate is, unless triage decided otherwise."""
+def _deciding(gates: Iterable[Gate], findings: Iterable[Finding]) -> list[Gate]:
+    """Return the gates whose waiver leaves a finding waived."""
+    lost = {f.id for f in findings if f.state == DONATION_LOST}
+    return [
+        g
+        for g in gates
+        if g.gate == "regression"
+        or (g.gate == "donation_loss" and g.finding_id in lost)
+    ]
+
+
+def _waived(findings: Iterable[Finding], gates: Sequence[Gate]) -> list[Finding]:
+    """Mark findings as waived whose gates all are, unless triage decided otherwise."""
     waived = {g.finding_id for g in gates if g.status == "waived"}
+    waived -= {g.finding_id for g in gates if g.status == "fail"}
     return [
         replace(f, state="waived") if f.id in waived and f.triage is None else f
         for f in findings

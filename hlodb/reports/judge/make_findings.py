@@ -14,13 +14,13 @@ from hlodb.reports.judge.finding_ids import (
     places_of,
     with_own_ids,
 )
-from hlodb.reports.judge.findings import RELEASE_KEY, Finding
+from hlodb.reports.judge.findings import DONATION_LOST, RELEASE_KEY, Finding
 from hlodb.reports.judge.former_names import FormerNames, former_names
 from hlodb.reports.judge.sentences import cause_line
 from hlodb.reports.read.details import NO_DETAILS, Details, moved_modules
 from hlodb.reports.read.environment import release_flags
 from hlodb.reports.read.facts import Run, reserved
-from hlodb.reports.read.history import Since
+from hlodb.reports.read.history import Since, Step
 from hlodb.reports.read.pairs import Pair, Verdict, tags
 from hlodb.reports.read.report_facts import ReportFacts
 
@@ -45,7 +45,7 @@ def make_findings(facts: ReportFacts, settings: Settings) -> list[Finding]:
     )
     ids = {f.id for f in found}
     for step in facts.steps:
-        finding = _finding(facts, places, settings, step.verdict, step.since, step.run)
+        finding = _finding(facts, places, settings, step.verdict, step.since, step)
         if finding.id not in ids:
             ids.add(finding.id)
             found.append(finding)
@@ -59,12 +59,13 @@ def _finding(
     settings: Settings,
     v: Verdict,
     since: Since,
-    step_run: Run | None = None,
+    step: Step | None = None,
 ) -> Finding:
-    """Return the finding of a verdict; `step_run` is the run of an earlier step."""
+    """Return the finding of a verdict; `step` is the earlier step that it is about."""
     pair, module = v.pair, v.pair.module
-    is_step = step_run is not None
-    run = step_run or facts.compared.candidate
+    is_step = step is not None
+    run = step.run if step is not None else facts.compared.candidate
+    lost = _lost_donations(facts, v) if step is None else step.lost_bytes or 0
     line = facts.lines.get((since.track, v.color)) if since.track else None
     is_fixed = v.change == "improved" and not is_step and facts.lines
     change = "fixed" if is_fixed and since.undone is not None else v.change
@@ -80,7 +81,7 @@ def _finding(
     finding = Finding(
         id=_id(v, since, places),
         scope="history" if is_step else "candidate",
-        state="undone" if is_step and since.fate == "undone" else change,
+        state=_state(change, step),
         change=change,
         rule=v.rule,
         program=module.program,
@@ -107,9 +108,9 @@ def _finding(
         match_confidence=pair.confidence,
         owner=None,
         **(details or NO_DETAILS)._asdict(),
-        stands=is_step and since.fate == "stands",
+        stands=is_step and (since.fate == "stands" or lost > 0),
         left_bytes=_left_bytes(v, since) if is_step else None,
-        lost_donation_bytes=_lost_donations(facts, v) if not is_step else 0,
+        lost_donation_bytes=lost,
         triage=None,
         history=[f"{p.run} {p.bytes} {p.mark}".rstrip() for p in line.points]
         if line
@@ -120,6 +121,18 @@ def _finding(
         ],
     )
     return finding
+
+
+def _state(change: str, step: Step | None) -> str:
+    """Return the state of a finding before anything is decided about it.
+
+    A step that moved nothing else is undone when its donations are back.
+    """
+    if step is not None and not step.lost_bytes:
+        fate = step.since.fate
+        if fate == "undone" or (fate is None and step.lost_bytes == 0):
+            return "undone"
+    return DONATION_LOST if change == "same" else change
 
 
 def _is_since(facts: ReportFacts, since: Since, v: Verdict) -> bool:

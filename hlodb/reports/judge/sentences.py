@@ -65,15 +65,18 @@ def _lost_donations(gate: Gate, finding: Finding | None) -> str:
 
     They differ where something else moved memory too.
     """
-    lost, limit = plain_bytes(int(gate.value)), plain_bytes(int(gate.limit))
-    text = f"{lost} of outputs no longer take over the memory of arguments"
-    text += f" (limit {limit})"
+    text = f"{lost_words(int(gate.value))} (limit {plain_bytes(int(gate.limit))})"
     if finding is None or finding.delta_bytes is None:
         return text
     delta = finding.delta_bytes
     way = "grew" if delta > 0 else "fell"
     size = plain_bytes(abs(delta))
     return f"{text}; memory {f'{way} by {size}' if delta else 'is unchanged'}"
+
+
+def lost_words(size: int) -> str:
+    """Return how much of the outputs lost the memory of donated arguments."""
+    return f"{plain_bytes(size)} of outputs no longer take over the memory of arguments"
 
 
 def moved(finding: Finding) -> str:

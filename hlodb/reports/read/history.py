@@ -148,11 +148,16 @@ class Since(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step of one program in one memory space, as a verdict on two runs."""
+    """A step of one program in one memory space, as a verdict on two runs.
+
+    `lost_bytes` of results lost their donation in it and still lack it, see
+    `steps_with_losses`; None where it lost none.
+    """
 
     verdict: Verdict
     run: Run
     since: Since
+    lost_bytes: int | None = None
 
 
 class History(NamedTuple):

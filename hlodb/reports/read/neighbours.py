@@ -39,6 +39,7 @@ from hlodb.reports.read.history import (
     marks_of,
     trend_of,
 )
+from hlodb.reports.read.lost_donations import LostDonations, failed_losses
 from hlodb.reports.read.pairs import (
     Loaded,
     Pair,
@@ -57,17 +58,29 @@ _MOST_TRENDS = 3
 
 
 class Neighbour(NamedTuple):
-    """A run, the run before it, and what is to be said of their programs."""
+    """A run, the run before it, and what is to be said of their programs.
+
+    `lost` are the donations that fail the gate `donation_loss`.
+    """
 
     run: Run
     base: Run | None
     why: str
     verdicts: list[Verdict]
+    lost: LostDonations
 
     @property
     def moved(self) -> list[Verdict]:
         """The verdicts that become findings."""
-        return [v for v in self.verdicts if self.base and v.change != "same"]
+        return [
+            v
+            for v in self.verdicts
+            if self.base
+            and (
+                v.change != "same"
+                or ((both := v.pair.both) is not None and (both, v.color) in self.lost)
+            )
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +189,21 @@ def read_line(
     verdicts: dict[int, list[Verdict]] = defaultdict(list)
     for verdict in every:
         verdicts[owners[id(verdict.pair)]].append(verdict)
+    lost = failed_losses(connection, every, settings)
     neighbours = [
-        Neighbour(run, before.get(run), _why(run, before), verdicts[run.run_id])
+        Neighbour(
+            run,
+            before.get(run),
+            _why(run, before),
+            found,
+            {
+                at: lost[at]
+                for v in found
+                if (both := v.pair.both) is not None and (at := (both, v.color)) in lost
+            },
+        )
         for run in members
+        for found in [verdicts[run.run_id]]
     ]
     with followed_through(
         connection, line, loaded, settings, has_steps=True
@@ -239,7 +264,7 @@ def facts_of(
     environment: list[EnvironmentChange],
 ) -> ReportFacts:
     """Return the facts of a report on a run and the one before it."""
-    run, base, why, verdicts = neighbour
+    run, base, why, verdicts, lost = neighbour
     both = [each for each in (base, run) if each is not None]
     track_of = {s.module.key: track for track in line.tracks for s in track.sightings}
     since = {(v.pair.key, v.color): _since(neighbour, v, track_of) for v in verdicts}
@@ -268,7 +293,7 @@ def facts_of(
     return ReportFacts(
         compared=compared,
         moved=neighbour.moved,
-        lost_donations={},
+        lost_donations=lost,
         steps=[],
         lines=trends_until(line, neighbour),
         details=details,

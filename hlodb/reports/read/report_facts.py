@@ -27,10 +27,15 @@ from hlodb.reports.read.compilations import (
 )
 from hlodb.reports.read.decisions import Decisions, read_decisions
 from hlodb.reports.read.details import DetailsOfPairs, details_of
-from hlodb.reports.read.differences import Modules, read_lost_donations
 from hlodb.reports.read.environment import EnvironmentChange, environment_changes
 from hlodb.reports.read.facts import Module
 from hlodb.reports.read.history import Lines, Step, trends
+from hlodb.reports.read.lost_donations import (
+    LostDonations,
+    hidden_losses,
+    lost_donations,
+    steps_with_losses,
+)
 from hlodb.reports.read.pairs import Verdict
 from hlodb.reports.read.programs import ProgramRow, read_programs
 from hlodb.reports.read.scaling import ScalingLaw, scaling_laws
@@ -38,11 +43,6 @@ from hlodb.reports.read.soundness import QualityRow, quality
 from hlodb.reports.read.unassigned import captured, partial
 from hlodb.reports.read.waste import Waste, read_waste
 from hlodb.schema.connection import Connection
-
-LostDonations = Mapping[tuple[Modules, int], int]
-
-_SMALL = ("below_floor", "equal_bytes")
-"""Rules of differences that do not alert, and may hide one that does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +95,23 @@ def read_report_facts(
     moved = [v for v in compared.verdicts if base is not None and v.change != "same"]
     lost: LostDonations = {}
     if is_report and settings.donation_loss:
-        lost = _lost_donations(connection, compared.verdicts)
-        moved += _hidden_losses(compared.verdicts, lost, settings)
+        lost = lost_donations(connection, compared.verdicts)
+        moved += hidden_losses(compared.verdicts, lost, settings)
     steps, lines = _history(compared, settings) if is_report else ([], {})
+    is_whole = known is None
+    if is_whole and is_report and settings.donation_loss and base in compared.line:
+        steps = steps_with_losses(
+            connection,
+            compared.history.tracks,
+            steps,
+            compared.line[: compared.line.index(base) + 1],
+            candidate,
+            compared.profiles,
+            settings,
+        )
     programs = read_programs(connection, compared.verdicts, candidate)
     limits = read_limits(connection, candidate, settings)
     present = [m for m in compared.present if request.program in (None, m.program)]
-    is_whole = known is None
     is_counted = is_report and settings.recompiles is not None
     return ReportFacts(
         compared=compared,
@@ -149,32 +159,6 @@ def read_report_facts(
         if is_whole
         else [],
     )
-
-
-def _lost_donations(
-    connection: Connection, verdicts: Sequence[Verdict]
-) -> LostDonations:
-    """Return the bytes of results that lost their donation in pairs that differ."""
-    found = [v for v in verdicts if v.change != "same" or v.rule in _SMALL]
-    pairs = list(dict.fromkeys(pair for v in found if (pair := v.pair.both)))
-    lost = zip(pairs, read_lost_donations(connection, pairs), strict=True)
-    return {(pair, color): n for pair, by in lost for color, n in by.items()}
-
-
-def _hidden_losses(
-    verdicts: Sequence[Verdict], lost: LostDonations, settings: Settings
-) -> list[Verdict]:
-    """Return verdicts `same` behind which the gate `donation_loss` finds something.
-
-    The loss may be small in comparison, or made up for by something else.
-    """
-    return [
-        v
-        for v in verdicts
-        if v.rule in _SMALL
-        and (pair := v.pair.both) is not None
-        and lost.get((pair, v.color), 0) > settings.floor_bytes
-    ]
 
 
 def _history(compared: ComparedRuns, settings: Settings) -> tuple[list[Step], Lines]:

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import Any
 from urllib.parse import quote
 
-from hlodb.reports.judge.findings import ALERTING, Finding, undecided
+from hlodb.reports.judge.findings import ALERTING, Finding, is_loss, undecided
 from hlodb.reports.judge.names import Names, called, memory, shared_names
 from hlodb.reports.judge.report import Gate, Report
 from hlodb.reports.judge.sentences import annotated_line, gate_sentence
@@ -166,6 +166,8 @@ def _standing_result(finding: Finding, shared: Names) -> dict[str, Any]:
     it, code scanning takes the alert for fixed."""
     is_gone = finding.change == "failed"
     rule, change = ("missing_program", " missing") if is_gone else ("regression", "")
+    if is_loss(finding):
+        rule, change = "donation_loss", " donation lost"
     words = f"{called(finding, shared)} {memory(finding)}{change}"
     since = f' since run "{finding.first_run}"'
     return _finding_result(rule, "error", finding, words, since)

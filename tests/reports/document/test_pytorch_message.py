@@ -18,6 +18,6 @@ def test_an_explanation_says_whose_message_it_is(tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_text(MESSAGE + "\n")
     said = CliRunner().invoke(cli, ["explain", str(log)]).output
-    assert "a request for 30.00 GiB failed; 18.66 GiB were free" in said
+    assert "a request for 30.00 GiB failed; 18.66 GiB of 79.18 GiB were free" in said
     assert "This is a message of PyTorch about its own allocator" in said
     assert "XLA_FLAGS" not in said

@@ -144,8 +144,7 @@ def test_a_loss_below_the_floors_of_the_whole_fails_its_gate(warehouse: Path) ->
     assert (gate.finding_id, finding.change) == (finding.id, "same")
     assert report.headline == (
         "❌ 1 gate failed: jit_zoo_mlp CPU memory: 1.03 MiB of outputs no longer take"
-        " over the memory of arguments (limit 1.00 MiB); memory grew by 533.04 KiB;"
-        " 1 same"
+        " over the memory of arguments (limit 1.00 MiB); memory grew by 533.04 KiB"
     )
     said = [b.text for b in brief(report) if isinstance(b, Paragraph)]
     first, advice, *_ = said

@@ -1,17 +1,21 @@
-"""Donations that are lost while the inputs of a program change.
+"""Donations that are lost while the inputs of a program change, or little memory moves.
 
 tests/data/newcomers/donations.tar.xz has a training step whose moments get half the
-width: see make_donations.py beside it.
+width: see make_donations.py beside it. In tests/data/changes/zoo-donation, `dropped`
+lacks a donation of 1.03 MiB of `base`, and needs 533 KiB more: less than the floor.
 """
 
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from hlodb.cli import main
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.document.blocks import Paragraph
@@ -19,7 +23,10 @@ from hlodb.reports.document.brief import brief
 from hlodb.reports.judge.report import Report
 from hlodb.reports.read.compared_runs import Request
 from hlodb.schema.warehouse import connect
+from tests.cli.nights import configure, headline, listed
+from tests.conftest import DATA
 from tests.newcomers import ingested
+from tests.reports.pages import read_page
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +76,138 @@ def test_a_lost_donation_needs_a_decision(
     decide = ["accept", "--db", str(steps), "--reason", "read again afterwards"]
     assert main(["triage", finding["finding_id"], *decide]) == 0
     assert main(asked) == 0
+
+
+# --- Nights ------------------------------------------------------------------
+
+OPEN = (
+    "Still open: jit_zoo_mlp CPU memory: 1.03 MiB of outputs no longer take over the"
+    ' memory of arguments since run "night-2", finding '
+)
+
+
+@pytest.fixture
+def nights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Ingest four nights: the second loses a donation, the fourth has it again."""
+    monkeypatch.chdir(tmp_path)
+    warehouse = tmp_path / "hlodb.duckdb"
+    dumps = ["base", "dropped", "dropped", "base"]
+    for number, dump in enumerate(dumps, 1):
+        request = RunRequest(
+            name=f"night-{number}",
+            series="nightly",
+            started_at=datetime(2027, 1, number),
+        )
+        path = DATA / "changes" / "zoo-donation" / f"{dump}.tar.xz"
+        ingest([str(path)], warehouse, request=request, jobs=1)
+    return warehouse
+
+
+def said(capsys: pytest.CaptureFixture[str], night: int, code: int = 0) -> str:
+    """Return what the report on a night says, each paragraph in a line."""
+    capsys.readouterr()
+    asked = ["report", "--run", f"night-{night}", "--format", "markdown"]
+    assert main(asked) == code
+    return capsys.readouterr().out.replace("\\", "")
+
+
+def test_a_lost_donation_stays_open_until_it_is_back(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = said(capsys, 2, code=1)
+    assert "1 gate failed: jit_zoo_mlp" in first
+    assert "same" not in first.partition("\n")[0]
+    assert "[d] jit_zoo_mlp CPU memory +533.04 KiB" in first
+    assert "Still open" not in first
+    [finding] = listed(capsys)
+    assert (finding["status"], finding["change"]) == ("open", "donation_lost")
+    assert f"{OPEN}{finding['finding_id']} (not triaged)." in said(capsys, 3)
+    assert [f["status"] for f in listed(capsys)] == ["open"]
+    assert "Still open" not in said(capsys, 4)
+    statuses = {f["finding_id"]: f["status"] for f in listed(capsys)}
+    assert statuses[finding["finding_id"]] == "undone"
+
+
+@pytest.mark.slow
+def test_a_decision_about_a_lost_donation_ends_it(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said(capsys, 2, code=1)
+    [finding] = listed(capsys)
+    decision = ["accept", "--reason", "read again afterwards"]
+    assert main(["triage", finding["finding_id"], *decision]) == 0
+    assert main(["report", "--run", "night-2"]) == 0
+    assert headline(capsys) == "✅ no regression; 1 accepted"
+    assert "Still open" not in said(capsys, 3)
+
+
+@pytest.mark.slow
+def test_a_waiver_covers_a_lost_donation_while_it_lasts(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure(
+        "[[waiver]]\nprogram = 'jit_zoo_mlp'\ngate = 'donation_loss'\nowner = 'me'\n"
+        "reason = 'planned'\nuntil = 2027-02-01\n"
+    )
+    assert main(["report", "--run", "night-2"]) == 0
+    assert headline(capsys) == "✅ no regression; 1 waived"
+    later = said(capsys, 3)
+    assert "Still open" not in later
+    assert "unused" not in later
+    configure("[gates]\ndonation_loss = false\n")
+    assert "Still open" not in said(capsys, 3)
+
+
+@pytest.mark.slow
+def test_code_scanning_keeps_the_alert(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def results(number: int) -> list[tuple[str, str, str]]:
+        capsys.readouterr()
+        main(["report", "--run", f"night-{number}", "--format", "sarif"])
+        found = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+        return [
+            (
+                each["ruleId"],
+                each["baselineState"],
+                each["partialFingerprints"]["hlodbFinding/v1"],
+            )
+            for each in found
+        ]
+
+    [(rule, state, fingerprint)] = results(2)
+    assert (rule, state) == ("donation_loss", "new")
+    assert results(3) == [(rule, "unchanged", fingerprint)]
+    assert results(4) == []
+
+
+def test_a_site_shows_the_night_that_lost_it_as_such(
+    nights: Path, tmp_path: Path
+) -> None:
+    assert main(["site", str(tmp_path / "site")]) == 0
+    titles = [
+        next(read_page(page.read_text()).all("h1")).text
+        for page in sorted((tmp_path / "site" / "runs").glob("night-*.html"))
+    ]
+    assert titles[1:] == [
+        "night-2: ± jit_zoo_mlp CPU memory: 1.03 MiB of outputs no longer take over the"
+        " memory of arguments",
+        "night-3: ± nothing worse; 1 same",
+        "night-4: ± nothing worse; 1 same",
+    ]
+
+
+@pytest.mark.slow
+def test_a_site_shows_the_latest_night_by_its_gates(
+    nights: Path, tmp_path: Path
+) -> None:
+    configure("[[budget]]\nprogram = 'jit_zoo_mlp'\nbytes = '1 KiB'\n")
+    assert main(["site", str(tmp_path / "site")]) == 0
+    page = read_page((tmp_path / "site" / "index.html").read_text())
+    [latest] = [
+        row.text
+        for row in page.all("tr")
+        if "night-4" in row.text and "2027-01-04" in row.text
+    ]
+    assert "1 gate failed: jit_zoo_mlp CPU memory is" in latest
+    assert "nothing worse" not in latest
