@@ -36,6 +36,7 @@ weighed AS (
     coalesce(h.share_bytes, 0) AS row_bytes,
     coalesce(abs(o.several_bytes) >= 0.01 * abs(d.total_delta), FALSE)
       AS has_several,
+    coalesce(o.several_bytes, 0) AS several_bytes,
     e.change = 'output'
     AND e.base_text IS NULL
     AND abs(e.delta_bytes) < 0.01 * abs(d.total_delta)
@@ -68,7 +69,7 @@ weighed AS (
 measured AS (
   SELECT
     w.*, count_if(NOT w.is_exact) OVER same_space AS vague_count,
-    w.total_delta - coalesce(
+    w.total_delta - w.several_bytes - coalesce(
       sum(w.row_bytes) FILTER (WHERE w.is_exact) OVER same_space, 0
     ) AS rest_bytes
   FROM weighed AS w
@@ -118,7 +119,8 @@ judged AS (
 standings AS (
   SELECT
     j.* EXCLUDE (
-      own_bytes, row_bytes, left_bytes, vague_bytes, vague_count, rest_bytes
+      own_bytes, row_bytes, left_bytes, vague_bytes, vague_count, rest_bytes,
+      several_bytes
     ) REPLACE (
       CASE WHEN j.has_share OR j.has_rows THEN j.changed_count END
         AS changed_count
