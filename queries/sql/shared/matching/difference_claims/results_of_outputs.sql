@@ -1,6 +1,6 @@
--- step: New and gone results, and arrays that are results on one side, that are
---   as large as an output that was added or removed: they are its memory, and
---   nothing else is.
+-- step: New and gone results, and arrays that are results on one side, that
+--   are as large as an output that was added or removed: they are its memory,
+--   and nothing else is.
 -- grain: pair, memory space, row of buffer_changes
 WITH results AS (
   SELECT
