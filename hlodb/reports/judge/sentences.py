@@ -135,7 +135,7 @@ def absence(finding: Finding) -> str:
 
 
 _SEEN = 1e-5
-"""Least share of the largest part of a split that is told."""
+"""Parts smaller than this share of the largest are left out."""
 
 
 def share_words(finding: Finding) -> str:

@@ -103,8 +103,8 @@ def steps_with_losses(
     lost = _lost(connection, asked)
     left: dict[tuple[tuple[int, int], int], int] = {}
     for loss in losses:
-        sizes = [lost.get(((loss.base.module, s.module), loss.color), 0)
-                 for s in loss.later]  # fmt: skip
+        pairs = [(loss.base.module, later.module) for later in loss.later]
+        sizes = [lost.get((pair, loss.color), 0) for pair in pairs]
         is_lost = min(sizes) > settings.floor_bytes
         is_back = min(sizes[:-1], default=0) <= settings.floor_bytes
         if is_lost or is_back or loss.later[-1].is_like(loss.sighting):

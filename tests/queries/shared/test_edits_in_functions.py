@@ -44,7 +44,7 @@ CLAIMS = {
     ],
     ("moe_decoder_tpu", "capacity"): [
         (
-            "other sizes in 98 operations, as f32[8,512,160] → f32[8,512,320], first"
+            "other shapes in 98 operations, as f32[8,512,160] → f32[8,512,320], first"
             " at moe.py:31",
             "proven",
         ),

@@ -59,7 +59,8 @@ def title(finding: Finding) -> str:
 
 EDITS = {
     ("tensor", "doubled"): (
-        "f32[64,64] → f32[128,64] in 4 operations, first at make_changes.py:47"
+        "other shapes in 4 operations, as f32[64,64] → f32[128,64], first at"
+        " make_changes.py:47"
     ),
     ("donation", "dropped"): "v no longer donated",
     ("donation", "reordered"): (
@@ -67,11 +68,12 @@ EDITS = {
         " reduce_sum"
     ),
     ("dtype", "widened"): (
-        "s16[64,128] → s32[64,128] in 8 operations, first at make_changes.py:63"
+        "other shapes in 8 operations, as s16[64,128] → s32[64,128], first at"
+        " make_changes.py:63"
     ),
     ("remat", "extra"): (
-        "make_changes.py:75 compile_variant.<locals>.remat.<locals>.loss: remat saves"
-        " less, recomputes more (15 → 30 operations)"
+        "make_changes.py:75 compile_variant.<locals>.remat.<locals>.loss: a"
+        " checkpoint added to others (15 → 30 operations are recomputed)"
     ),
     ("zoo-donation", "dropped"): "p[0][0] and 5 more arguments no longer donated",
     # Its type is an input: the operations on it are nobody's edit.
@@ -202,7 +204,7 @@ IN_THE_ZOO = {
             ("lifetime", "temp"): 266 * KIB,
         },
         "lost alias: sub, output {0} shared its memory with a parameter and 5 more"
-        " (+1.03 MiB)",
+        " (+1.03 MiB, others -519.00 KiB, net +533.04 KiB)",
     ),
     ("dtype", "widened"): (
         {("retyped", "parameter"): 512 * KIB},
@@ -217,7 +219,7 @@ IN_THE_ZOO = {
             ("new", "thread_local"): 72,
         },
         "more recomputation (0 → 116 rematerialised instructions): 27 buffers of while,"
-        " transpose are gone (-3.22 MiB)",
+        " transpose are gone (-3.22 MiB, others +389.69 KiB, net -2.84 MiB)",
     ),
 }
 

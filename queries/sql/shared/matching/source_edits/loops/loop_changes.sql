@@ -1,15 +1,16 @@
 -- step: Loops that one side lacks, or that run another number of times. The
 --   source line is that of the edit, inner_file and inner_function are of the
---   user's innermost call. is_of_gradients: the loop itself is in the forward
---   pass of both sides.
+--   user's innermost call. is_of_gradients: it is in the backward pass, and
+--   the other side has it in the forward pass alone.
 -- grain: pair, loop
 WITH forward_loops AS (
-  SELECT DISTINCT o.pair, o.is_candidate, o.user_function, s.trip_count
+  SELECT o.pair, o.is_candidate, o.user_function, s.trip_count
   FROM operations AS o
   JOIN loop_sizes AS s USING (pair, is_candidate, instruction_id)
   WHERE o.opcode = 'while'
-    AND NOT o.is_backward
     AND NOT o.is_recomputed
+  GROUP BY o.pair, o.is_candidate, o.user_function, s.trip_count
+  HAVING NOT bool_or(o.is_backward)
 )
 SELECT
   l.pair, l.is_backward, l.user_function, l.loop_number,
