@@ -9,13 +9,12 @@ Only for pages whose digest differs the rest is read, in one go for all of them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Container, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 from hlodb.errors import UsageError
 from hlodb.reports.build import build_report, report_on
@@ -39,6 +38,7 @@ from hlodb.reports.document.site import (
 from hlodb.reports.judge.report import Report
 from hlodb.reports.pictures.draw_trend import draw_trend
 from hlodb.reports.pictures.picture import Picture
+from hlodb.reports.read.beside import Beside, beside
 from hlodb.reports.read.compared_runs import (
     ComparedRuns,
     Request,
@@ -127,9 +127,6 @@ class _Explained(NamedTuple):
     drawings: Drawings
 
 
-_Read = TypeVar("_Read")
-
-
 class _Known(NamedTuple):
     """What all pages are made from, and cheap to read."""
 
@@ -148,18 +145,18 @@ def make_site(
 
     Raises UsageError where the warehouse holds no run, or the folder other files.
     """
-    with _beside(connection) as beside:
-        return _make_site(connection, beside, open_site(folder), settings, title)
+    with beside(connection, threads=2) as start:
+        return _make_site(connection, start, open_site(folder), settings, title)
 
 
 def _make_site(
     connection: Connection,
-    beside: _Beside,
+    start: Beside,
     site: SiteFolder,
     settings: Settings,
     title: str,
 ) -> SiteSummary:
-    known = _read_known(connection, beside, settings)
+    known = _read_known(connection, start, settings)
     old_runs = dict(_old_runs(site, known))
     old_programs = dict(_old_programs(site, known))
     pages = [
@@ -170,12 +167,12 @@ def _make_site(
     ]
     site.begin(pages)
     explained = [
-        beside(partial(_read_programs, run=run, held=held, settings=settings))
+        start(partial(_read_programs, run=run, held=held, settings=settings))
         for run, held in _held_by(known, old_programs).items()
     ]
     details = _write_runs(connection, site, known, old_runs)
     reports = [
-        beside(partial(_judged, lined=lined, known=known, details=details))
+        start(partial(_judged, lined=lined, known=known, details=details))
         for lined in known.lines
     ]
     for read in explained:
@@ -190,46 +187,7 @@ def _make_site(
     )
 
 
-_WHERE = (
-    "SELECT system.main.current_database(), system.main.current_schema(),"
-    " system.main.current_setting('search_path')"
-)
-
-
-class _Beside(Protocol):
-    """Start to read by another thread, which has a connection of its own."""
-
-    def __call__(self, read: Callable[[Connection], _Read]) -> Future[_Read]: ...
-
-
-@contextmanager
-def _beside(connection: Connection) -> Iterator[_Beside]:
-    """Read by two more threads: most of the time goes into planning, on one core."""
-    where = connection.execute(_WHERE).fetchall()
-    others = []
-    with ExitStack() as stack:
-
-        def beside(read: Callable[[Connection], _Read]) -> Future[_Read]:
-            other = stack.enter_context(closing(connection.cursor()))
-            if other.execute(_WHERE).fetchall() == where:
-                others.append(other)
-                return pool.submit(read, other)
-            # Of a file whose own objects are left aside, another would read these.
-            done: Future[_Read] = Future()
-            done.set_result(read(connection))
-            return done
-
-        with ThreadPoolExecutor(2) as pool:
-            try:
-                yield beside
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                for other in others:
-                    other.interrupt()  # The pool waits for what still runs.
-                raise
-
-
-def _read_known(connection: Connection, beside: _Beside, settings: Settings) -> _Known:
+def _read_known(connection: Connection, start: Beside, settings: Settings) -> _Known:
     runs = read_runs(connection)
     if not runs:
         raise UsageError("the warehouse holds no run: `hlodb ingest PATH` first")
@@ -238,7 +196,7 @@ def _read_known(connection: Connection, beside: _Beside, settings: Settings) -> 
     for line, members in find_lines(connection, runs, settings):
         lines.append(Future())
         compared.append(
-            beside(
+            start(
                 partial(
                     _read_line,
                     line=line,

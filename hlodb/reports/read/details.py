@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
+from hlodb.reports.read.beside import beside
 from hlodb.reports.read.causes import Cause, name_cause, profile_cause
 from hlodb.reports.read.claims import Claim, read_claims
 from hlodb.reports.read.differences import (
@@ -160,7 +162,7 @@ def read_details(
     pairs: Iterable[Modules],
     *,
     top: int,
-    split: Collection[Modules],
+    split: Set[Modules],
 ) -> DetailsOfPairs:
     """Return the explanation of every (base, candidate) by colour.
 
@@ -177,13 +179,16 @@ def read_details(
             for difference in of_colors
             if difference.is_detailed
         ]
-        sources = _sources(connection, detailed, top)
-        asked = [(pair, difference.main_part) for pair, difference in detailed]
-        partings = read_divergences(connection, asked)
-        inputs = read_input_changes(connection, batch)
         edited = list(dict.fromkeys(pair for pair, _ in detailed))
-        claims = read_claims(connection, edited, [p for p in edited if p in split])
-        mixes = dict(zip(batch, read_op_mixes(connection, batch, top), strict=True))
+        known = partial(read_claims, pairs=edited, split=split & set(edited))
+        asked = [(pair, difference.main_part) for pair, difference in detailed]
+        with beside(connection, threads=1) as start:
+            claims_of = start(known)
+            sources = _sources(connection, detailed, top)
+            partings = read_divergences(connection, asked)
+            inputs = read_input_changes(connection, batch)
+            mixes = dict(zip(batch, read_op_mixes(connection, batch, top), strict=True))
+            claims = claims_of.result()
         for pair, of_colors in zip(batch, of_pairs, strict=True):
             for each in of_colors:
                 if not each.is_detailed:
