@@ -106,7 +106,7 @@ SHARDED: dict[str, list[Edit]] = {
     ],
     "mesh_weights": [
         (None, None, None, None,
-         "params['up'][0] and 8 more arguments sharded otherwise: 1x2, 2 copies →"
+         "params['up'][0] and 8 more arguments kept in more copies: 1x2, 2 copies →"
          " replicated"),
     ],
     "mesh_donation": [

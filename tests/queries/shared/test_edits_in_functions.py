@@ -37,7 +37,7 @@ CLAIMS = {
     # Moments of five shapes were sharded over four axes.
     ("moe_decoder_tpu", "opt_replicated"): [
         (
-            "opt['v']['layers']['down'] and 6 more arguments sharded otherwise:"
+            "opt['v']['layers']['down'] and 6 more arguments kept in more copies:"
             " sharded → replicated",
             "proven",
         ),
