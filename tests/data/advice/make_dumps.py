@@ -41,7 +41,9 @@ def all_programs() -> dict[str, Any]:
     further = import_module("further_programs").FURTHER
     third = import_module("third_programs").THIRD
     fourth = import_module("fourth_programs").FOURTH
-    return {**import_module("programs").PROGRAMS, **further, **third, **fourth}
+    fifth = import_module("fifth_programs").FIFTH
+    first = import_module("programs").PROGRAMS
+    return {**first, **further, **third, **fourth, **fifth}
 
 
 def compile_one(name: str, variant: str, folder: str) -> None:

@@ -25,6 +25,7 @@ TRUTHS = {truth.program: truth for truth in truths()}
         ("speech_cache", "write_in_place", "results bf16[64,2048,4,64]", 0.01),
         ("transducer", "chunk_loss", "logits", 0.15),
         ("vision_adam", "shard", "m, v, weights (1 part for 8 partitions)", 0.31),
+        ("scanned_pairs", "chunk_attention", "attention scores", 0.06),
     ],
 )
 def test_the_edit_of_an_expert_comes_first(
@@ -70,3 +71,24 @@ def test_half_of_the_points_is_half_of_a_batch(tmp_path: Path) -> None:
     [row] = listed("pinn_hessian", tmp_path)
     assert (row["rule_id"], row["is_last_resort"]) == ("halve_batch", True)
     assert row["saved_reserved_bytes"] == pytest.approx(4.80 * 2**30, rel=0.05)
+
+
+def test_layers_whose_checkpoints_xla_undoes_can_be_a_loop(tmp_path: Path) -> None:
+    """XLA for a CPU merged what each checkpoint repeats with the first computation."""
+    found = outcome(TRUTHS["unrolled_pairs"], DATA)
+    assert found is not None and found.measured is not None
+    [row] = [r for r in found.listed if r["rule_id"] == "scan_layers"]
+    assert row["saved_reserved_bytes"] == pytest.approx(found.measured[0], rel=0.05)
+    assert "recompute" not in {r["rule_id"] for r in found.listed}
+    file = tmp_path / "w.duckdb"
+    ingest([str(DATA / "unrolled_pairs.base.tar.xz")], file, jobs=1)
+    with connect(file) as connection:
+        rows = run_query(connection, "peak_by_role", {"color": 0}).dicts()
+    roles = {row["role"]: row["owned_bytes"] for row in rows}
+    assert roles["saved_activations"] > 20 * roles["recomputed_activations"]
+
+
+def test_three_layers_are_no_loop(tmp_path: Path) -> None:
+    """The first and the last have other sizes than the three between them."""
+    rules = {row["rule_id"] for row in listed("pinn_hessian", tmp_path)}
+    assert "scan_layers" not in rules

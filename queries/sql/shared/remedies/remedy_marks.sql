@@ -10,11 +10,12 @@
 --   padded: arrays of two dimensions or more that are larger than their data,
 --   but for padded_rows: copies of an argument in another layout that takes
 --   more, of which several rows fill the tile. saved: saved_values outside of
---   loops, less what one block of the program holds; but for programs that
---   recompute already, and for a CPU where XLA undoes recomputation there
---   (until jaxlib 0.11.0, or where the dump does not tell the release).
---   offloaded: their longest time without an access, where there is another
---   memory. kept: of saved_values, the arrays that a loop fills with a part
+--   loops, less what one block of the program holds and what each other keeps;
+--   but for programs that recompute already, and for a CPU where XLA undoes
+--   recomputation there (until jaxlib 0.11.0, or where the dump does not tell
+--   the release). unrolled: the same on such a CPU where four layers or more
+--   are alike. offloaded: their longest time without an access, where there is
+--   another memory. kept: of saved_values, the arrays that a loop fills with a part
 --   for each iteration, but as many bytes as the loop's own state of the same
 --   dimensions has. long_loop: long_loops. activation: temporary arrays of
 --   programs that replace arguments and have a batch and a backward pass, with

@@ -6,7 +6,9 @@
 --   line decides (line_marks). An operation without a line is backward if
 --   others of the module have one, as operations from autograd's threads.
 --   Operations that the framework makes without a line in any phase are left
---   out.
+--   out. What bears the name of a recomputed operation is forward where the
+--   forward pass goes on after it and no product of the backward pass comes
+--   before it: XLA merged it with the first computation.
 -- grain: module content, instruction
 -- param run
 -- param program
@@ -23,8 +25,19 @@
 WITH named AS MATERIALIZED (
   SELECT
     o.module_id, o.instruction_id, o.op_name, o.phase, o.is_forward_marked,
-    o.is_told_by_line, o.has_line, o.schedule_step
+    o.is_told_by_line, o.has_line, o.schedule_step,
+    o.is_recomputed
+    AND o.schedule_step < least(
+      min(o.schedule_step) FILTER (
+        -- What needs no argument, such as zeros, comes first.
+        WHERE o.phase = 'backward'
+          AND NOT o.is_recomputed
+          AND regexp_matches(o.op_name, '(dot_general|conv_general_dilated)$')
+      ) OVER of_module,
+      max(o.schedule_step) FILTER (WHERE o.phase = 'forward') OVER of_module
+    ) AS is_merged
   FROM op_paths() AS o
+  WINDOW of_module AS (PARTITION BY o.module_id)
 ),
 by_line AS MATERIALIZED (
   SELECT DISTINCT module_id
@@ -53,6 +66,7 @@ lines AS MATERIALIZED (
 SELECT
   n.module_id, n.instruction_id, n.op_name,
   CASE
+    WHEN n.is_merged THEN 'forward'
     WHEN n.phase <> 'other' OR s.module_id IS NULL THEN n.phase
     WHEN l.is_backward THEN 'backward'
     WHEN l.instruction_id IS NULL AND n.has_line THEN 'backward'

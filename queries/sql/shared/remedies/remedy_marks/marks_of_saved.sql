@@ -3,7 +3,8 @@
 -- grain: value, mark, subject
 WITH recomputable AS (
   SELECT
-    s.module_id, s.value_id, s.size_bytes, greatest(s.like_count, 2) AS blocks
+    s.module_id, s.value_id, s.size_bytes, greatest(s.like_count, 2) AS blocks,
+    CASE WHEN p.may_recompute THEN 'saved' ELSE 'unrolled' END AS mark
   FROM saved_arrays AS s
   JOIN program_traits AS p USING (module_id)
   ANTI JOIN loop_stacks AS k
@@ -11,23 +12,42 @@ WITH recomputable AS (
     AND k.allocation_id = s.allocation_id
     AND k.offset_bytes = s.offset_bytes
     AND k.dimensions = s.dimensions
-  WHERE p.may_recompute
-    AND NOT p.is_recomputed
+  WHERE NOT p.may_recompute
+    OR NOT p.is_recomputed
+  -- Where XLA leaves nothing recomputed, four layers or more can be a loop.
+  QUALIFY p.may_recompute
+    OR max(s.like_count) OVER (PARTITION BY s.module_id) >= 4
 )
 -- One block is held while it is computed again: of arrays of which there are
 -- three alike, a third, of one that is like no other half, since nothing says
--- how large the block is that it belongs to. A set has one share.
+-- how large the block is that it belongs to. Each other block keeps what it
+-- computes from, taken as the smallest of such arrays, but for numbers of each
+-- row. A set has one share.
 SELECT
-  r.module_id, r.value_id, 'saved' AS mark,
-  'all saved activations' AS subject,
+  r.module_id, r.value_id, r.mark, 'all saved activations' AS subject,
   CAST(
-    sum(CAST(r.size_bytes AS DOUBLE) * (r.blocks - 1) / r.blocks)
-      OVER (PARTITION BY r.module_id)
-    * 1000 / sum(r.size_bytes) OVER (PARTITION BY r.module_id)
+    (
+      sum(CAST(r.size_bytes AS DOUBLE) * (r.blocks - 1) / r.blocks) OVER alike
+      - coalesce(k.kept_bytes, 0)
+    ) * 1000 / sum(r.size_bytes) OVER alike
     AS BIGINT) AS part,
   1000 AS whole, CAST(NULL AS INTEGER) AS from_step,
   CAST(NULL AS INTEGER) AS until_step
 FROM recomputable AS r
+LEFT JOIN (
+  SELECT
+    a.module_id, min(a.size_bytes) * (max(a.blocks) - 1) AS kept_bytes
+  FROM recomputable AS a
+  JOIN (
+    SELECT module_id, max(size_bytes) AS largest_bytes
+    FROM recomputable
+    GROUP BY module_id
+  ) AS l USING (module_id)
+  WHERE a.blocks >= 3
+    AND 16 * a.size_bytes >= l.largest_bytes
+  GROUP BY a.module_id
+) AS k USING (module_id)
+WINDOW alike AS (PARTITION BY r.module_id)
 UNION ALL
 SELECT
   s.module_id, s.value_id, 'offloaded', 'all saved activations', 1, 1,

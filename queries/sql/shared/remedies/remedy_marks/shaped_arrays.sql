@@ -135,7 +135,7 @@ marked AS (
       -- A matrix of each iteration alone is of an optimal transport, too.
       WHEN len(v.sizes) >= CASE WHEN v.is_stack THEN 4 ELSE 3 END
         AND v.sizes[-1] = v.sizes[-2]
-        AND v.sizes[-1] >= 1024
+        AND v.sizes[-1] >= 256
         AND (v.is_stack OR list_contains(k.products, v.dimensions))
         AND list_contains(x.counts, (
           list_product(CASE WHEN v.is_stack THEN v.sizes[2:] ELSE v.sizes END),
