@@ -99,9 +99,7 @@ def in_a_loop(parts: int) -> Callable[[Any, Any], Any]:
 def unrolled_pairs(variant: str) -> Program:
     """Return layers written out, each under a checkpoint that has no effect."""
     if variant == "scanned":
-        return Program(
-            "cpu", training(in_a_loop(1)), (layer(LAYERS), *INPUTS), DONATED
-        )
+        return Program("cpu", training(in_a_loop(1)), (layer(LAYERS), *INPUTS), DONATED)
 
     def trunk(weights: Any, pairs: Any) -> Any:
         for w in weights:

@@ -15,9 +15,9 @@
 --   recomputation there (until jaxlib 0.11.0, or where the dump does not tell
 --   the release). unrolled: the same on such a CPU where four layers or more
 --   are alike. offloaded: their longest time without an access, where there is
---   another memory. kept: of saved_values, the arrays that a loop fills with a part
---   for each iteration, but as many bytes as the loop's own state of the same
---   dimensions has. long_loop: long_loops. activation: temporary arrays of
+--   another memory. kept: of saved_values, the arrays that a loop fills with a
+--   part for each iteration, but as many bytes as the loop's own state of the
+--   same dimensions has. long_loop: long_loops. activation: temporary arrays of
 --   programs that replace arguments and have a batch and a backward pass, with
 --   other dimensions than any argument but the inputs, and these, without
 --   gathered_values. wide: 32-bit arrays that are not like an argument, in
