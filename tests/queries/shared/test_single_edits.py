@@ -169,7 +169,7 @@ def test_a_type_is_narrowed_where_it_first_differs(
     vae: duckdb.DuckDBPyConnection,
 ) -> None:
     """And not in the lines that call that."""
-    words = "model/network.py:12 convolve: f32 → bf16 in 427 operations"
+    words = "model/network.py:12 convolve: f32 → bf16 in 397 operations"
     assert claims(vae, "night4", "night5") == [
         (words, None, -63_973_276, False, "proven")
     ]
@@ -197,7 +197,7 @@ def test_a_wider_type_frees_nothing_beside_a_new_checkpoint(
     assert claims(denoiser, "night4", "mlp") == [
         (remat, None, -9_512_685_992, False, "proven")
     ]
-    wider = "bf16 → f32 in 38 operations, first at layers.py:32"
+    wider = "layers.py:30 Attention.__call__: bf16 → f32 in 36 operations"
     assert claims(denoiser, "night4", "night5") == [
         (remat, None, None, False, "likely"),
         ("all edits together", None, -9_456_631_926, False, "proven"),
@@ -281,7 +281,7 @@ def test_a_report_says_one_share_of_a_cause(
     split = f"Split: +13.50 MiB from {STATES}; +13.74 MiB from several edits together."
     both = f"{NARROWED.format('')}; {STATES}"
     assert report(flow, "night1", "night4") == [split, f"{cause}{both}.", split]
-    words = "model/network.py:12 convolve: f32 → bf16 in 427 operations"
+    words = "model/network.py:12 convolve: f32 → bf16 in 397 operations"
     assert report(vae, "night4", "night5") == [
         f"{cause}{words}. It accounts for 100 % of -61.01 MiB."
     ]

@@ -22,7 +22,7 @@ WITH recomputable AS (
 -- three alike, a third, of one that is like no other half, since nothing says
 -- how large the block is that it belongs to. Each other block keeps what it
 -- computes from, taken as the smallest of such arrays, but for numbers of each
--- row. A set has one share.
+-- row, where there are more of them than blocks. A set has one share.
 SELECT
   r.module_id, r.value_id, r.mark, 'all saved activations' AS subject,
   CAST(
@@ -36,7 +36,11 @@ SELECT
 FROM recomputable AS r
 LEFT JOIN (
   SELECT
-    a.module_id, min(a.size_bytes) * (max(a.blocks) - 1) AS kept_bytes
+    a.module_id,
+    CASE
+      WHEN count(*) > max(a.blocks)
+        THEN min(a.size_bytes) * (max(a.blocks) - 1)
+    END AS kept_bytes
   FROM recomputable AS a
   JOIN (
     SELECT module_id, max(size_bytes) AS largest_bytes

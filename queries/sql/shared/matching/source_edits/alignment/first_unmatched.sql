@@ -45,6 +45,7 @@ of_another_type AS (
     ON o.pair = s.pair
     AND o.is_candidate <> s.is_candidate
     AND o.key = s.key
+    AND o.is_backward = s.is_backward
     AND (s.opcode <> 'convert' OR o.element_type <> s.element_type)
   LEFT JOIN starts AS k
     ON k.pair = o.pair

@@ -1,7 +1,7 @@
 -- step: What was edited in a group: a type, sharding or shape, what a loop
 --   stacks, else which operations were added, removed or replaced. One stray
 --   type or shape changes many lines: its groups are one edit, at the first
---   of them.
+--   of them, and so are those in which others stand for one operation.
 -- grain: pair, edit
 WITH operation_sums AS (
   SELECT
@@ -60,7 +60,7 @@ group_changes AS (
       lambda x: NOT coalesce(list_contains(o.base_operations, x), FALSE)
     )[1]] AS named_line, p.base_paths,
     p.candidate_paths, t.operation_count AS retyped_count, t.new_line,
-    t.lost_line,
+    t.lost_line, t.kept_line,
     CASE
       WHEN t.base_type IS NOT NULL THEN 'retyped'
       WHEN k.is_resharded AND k.is_even THEN 'resharded'
@@ -104,13 +104,22 @@ ranked AS (
         WHEN 'retyped' THEN CAST(g.retyped_count AS BIGINT)
         ELSE g.operation_count
       END AS operation_count,
+      CASE
+        WHEN g.new_line IS NOT NULL OR g.kept_line IS NULL THEN g.inner_call
+      END AS inner_call,
       -- A conversion that is new or gone is where the type was edited.
       CASE
         WHEN change = 'retyped' THEN coalesce(g.lost_line, g.base_line)
         ELSE g.base_line
       END AS base_line,
       CASE
-        WHEN change = 'retyped' THEN coalesce(g.new_line, g.candidate_line)
+        WHEN change = 'retyped'
+          THEN coalesce(
+            g.new_line,
+            -- A call further up may be on other lines.
+            CASE WHEN g.candidate_line IS NOT NULL THEN g.kept_line END,
+            g.candidate_line
+          )
         WHEN change IN ('added', 'replaced')
           THEN coalesce(g.named_line, g.candidate_line)
         ELSE g.candidate_line
@@ -128,7 +137,8 @@ ranked AS (
   FROM group_changes AS g
 )
 SELECT
-  g.pair, g.change, g.base_text, g.candidate_text,
+  g.pair, g.change, g.base_text,
+  unnest(arg_min([g.candidate_text], g.rank)) AS candidate_text,
   arg_min(g.subject, g.rank) AS subject,
   string_agg(g.operations, ' ' ORDER BY g.rank) AS operations,
   sum(g.operation_count) AS operation_count,
@@ -144,5 +154,18 @@ SELECT
   list_distinct(flatten(list(g.candidate_paths))) AS candidate_paths
 FROM ranked AS g
 GROUP BY
-  g.pair, g.change, g.base_text, g.candidate_text,
-  CASE WHEN g.change NOT IN ('retyped', 'reshaped') THEN g.rank END
+  g.pair, g.change, g.base_text,
+  CASE
+    WHEN g.change = 'replaced'
+      AND g.candidate_text IS NOT NULL
+      AND regexp_full_match(g.base_text, '[a-z]\w+')
+      THEN 'one operation'
+    ELSE g.candidate_text
+  END,
+  CASE
+    WHEN g.change = 'replaced'
+      AND g.candidate_text IS NOT NULL
+      AND regexp_full_match(g.base_text, '[a-z]\w+')
+      THEN 0
+    WHEN g.change NOT IN ('retyped', 'reshaped') THEN g.rank
+  END

@@ -1,14 +1,20 @@
 -- step: The most frequent change of a floating-point type in a group: of an
 --   operation that both sides have with the same dimensions, or by a
---   conversion that only one side has. Elsewhere they are other arrays, such
---   as the stacks that a loop begins with. new_line and lost_line: those of
---   the first such conversion of the candidate and of the base.
+--   conversion that only one side has, unless all that reads it is new, too.
+--   Elsewhere they are other arrays, such as the stacks that a loop begins
+--   with. new_line and lost_line: those of the first such conversion of the
+--   candidate and of the base. kept_line: that in the candidate of what the
+--   lost one converted.
 -- grain: pair, file, function
 WITH keys AS (
   SELECT
     pair, source_file, function_name,
     min(element_type) FILTER (WHERE NOT is_candidate) AS base_type,
     min(element_type) FILTER (WHERE is_candidate) AS candidate_type,
+    list_has_any(
+      list(element_type) FILTER (WHERE NOT is_candidate),
+      list(element_type) FILTER (WHERE is_candidate)
+    ) AS is_on_both_sides,
     least(count_if(NOT is_candidate), count_if(is_candidate))
       AS operation_count
   FROM grouped_operations
@@ -16,8 +22,34 @@ WITH keys AS (
     pair, source_file, function_name, key,
     regexp_extract(shape, '\[.*')
 ),
+-- Conversions that only operations read which the other side lacks.
+of_new_operations AS (
+  SELECT g.pair, g.is_candidate, g.instruction_id
+  FROM grouped_operations AS g
+  JOIN operand_edges AS e
+    ON e.pair = g.pair
+    AND e.is_candidate = g.is_candidate
+    AND e.operand_id = g.instruction_id
+  LEFT JOIN unmatched_operations AS u
+    ON u.pair = e.pair
+    AND u.is_candidate = e.is_candidate
+    AND u.instruction_id = e.instruction_id
+  LEFT JOIN (
+    SELECT DISTINCT pair, is_candidate, key FROM unmatched_operations
+  ) AS o
+    ON o.pair = u.pair
+    AND o.is_candidate <> u.is_candidate
+    AND o.key = u.key
+  WHERE g.is_start
+    AND g.opcode = 'convert'
+  GROUP BY g.pair, g.is_candidate, g.instruction_id
+  HAVING bool_and(u.instruction_id IS NOT NULL AND o.key IS NULL)
+),
 retyped AS (
-  SELECT * FROM keys WHERE base_type <> candidate_type
+  SELECT *
+  FROM keys
+  WHERE base_type <> candidate_type
+    AND NOT is_on_both_sides
   UNION ALL BY NAME
   SELECT
     g.pair, g.source_file, g.function_name,
@@ -25,27 +57,48 @@ retyped AS (
       AS base_type,
     CASE WHEN g.is_candidate THEN g.element_type ELSE o.element_type END
       AS candidate_type, 1 AS operation_count, g.is_candidate, g.line,
-    g.instruction_id
+    g.instruction_id, CASE WHEN NOT g.is_candidate THEN o.key END AS kept_key
   FROM grouped_operations AS g
   JOIN operand_edges AS e USING (pair, is_candidate, instruction_id)
   JOIN operations AS o
     ON o.pair = e.pair
     AND o.is_candidate = e.is_candidate
     AND o.instruction_id = e.operand_id
+  ANTI JOIN of_new_operations AS n
+    ON n.pair = g.pair
+    AND n.is_candidate = g.is_candidate
+    AND n.instruction_id = g.instruction_id
   WHERE g.is_start
     AND g.opcode = 'convert'
     AND g.element_type <> o.element_type
 )
 SELECT
-  pair, source_file, function_name, base_type, candidate_type,
-  sum(operation_count) AS operation_count,
-  arg_min(line, instruction_id) FILTER (WHERE is_candidate) AS new_line,
-  arg_min(line, instruction_id) FILTER (WHERE NOT is_candidate) AS lost_line
-FROM retyped
-WHERE regexp_full_match(base_type, 'b?f\d+.*')
-  AND regexp_full_match(candidate_type, 'b?f\d+.*')
-GROUP BY pair, source_file, function_name, base_type, candidate_type
+  r.pair, r.source_file, r.function_name, r.base_type, r.candidate_type,
+  sum(r.operation_count) AS operation_count,
+  arg_min(r.line, r.instruction_id) FILTER (WHERE r.is_candidate) AS new_line,
+  arg_min(r.line, r.instruction_id) FILTER (WHERE NOT r.is_candidate)
+    AS lost_line,
+  arg_min(k.line, r.instruction_id) FILTER (WHERE NOT r.is_candidate)
+    AS kept_line
+FROM retyped AS r
+LEFT JOIN (
+  SELECT
+    o.pair, o.key, n.file_name, n.function_name,
+    arg_min(n.line, o.instruction_id) AS line
+  FROM operations AS o
+  JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
+  WHERE o.is_candidate
+  GROUP BY o.pair, o.key, n.file_name, n.function_name
+) AS k
+  ON k.pair = r.pair
+  AND k.key = r.kept_key
+  AND k.file_name = r.source_file
+  AND k.function_name = r.function_name
+WHERE regexp_full_match(r.base_type, 'b?f\d+.*')
+  AND regexp_full_match(r.candidate_type, 'b?f\d+.*')
+GROUP BY
+  r.pair, r.source_file, r.function_name, r.base_type, r.candidate_type
 QUALIFY row_number() OVER (
-  PARTITION BY pair, source_file, function_name
-  ORDER BY sum(operation_count) DESC, base_type, candidate_type
+  PARTITION BY r.pair, r.source_file, r.function_name
+  ORDER BY sum(r.operation_count) DESC, r.base_type, r.candidate_type
 ) = 1

@@ -1,8 +1,9 @@
 -- step: The pairs in which some call of the user is at another line or column,
---   on one side only, or of another jitted function. In all others, operations
---   that are added, removed or replaced are those of another release of a
---   library, which may rename private functions. has_other_frames: the release
---   of one side prints frames, that of the other only lines.
+--   on one side only, or of another jitted function, and those compiled by one
+--   release, as flags of the same names say. In all others, operations that
+--   are added, removed or replaced are those of another release of a library,
+--   which may rename private functions. has_other_frames: the release of one
+--   side prints frames, that of the other only lines.
 -- grain: pair
 WITH named_calls AS MATERIALIZED (
   SELECT
@@ -35,6 +36,24 @@ other_callees AS (
     AND c.is_candidate
     AND NOT list_has_any(b.names, c.names)
 ),
+flag_names AS MATERIALIZED (
+  SELECT f.run_id, list_sort(list(DISTINCT f.name)) AS names
+  FROM compiler_flags AS f
+  WHERE list_contains($base_runs, f.run_id)
+    OR list_contains($candidate_runs, f.run_id)
+  GROUP BY f.run_id
+),
+of_one_release AS (
+  SELECT a.pair
+  FROM (
+    SELECT
+      unnest(range(1, len($base_runs) + 1)) AS pair,
+      unnest($base_runs) AS base_run, unnest($candidate_runs) AS candidate_run
+  ) AS a
+  JOIN flag_names AS b ON b.run_id = a.base_run
+  JOIN flag_names AS c ON c.run_id = a.candidate_run
+  WHERE b.names = c.names
+),
 calls AS (
   SELECT DISTINCT
     pair, is_candidate, file_name, function_name, line, column_number
@@ -59,3 +78,4 @@ FROM counted
 GROUP BY pair
 HAVING bool_or(side_count = 1)
   OR pair IN (SELECT o.pair FROM other_callees AS o)
+  OR pair IN (SELECT r.pair FROM of_one_release AS r)

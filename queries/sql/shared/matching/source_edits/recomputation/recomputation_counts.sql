@@ -1,6 +1,7 @@
 -- step: How many operations of a key are in the program as such, and how many
 --   are recomputed in the backward pass. A key has changed if it is recomputed
---   on one side only, or as often computed but not as often recomputed.
+--   on one side only, or as often computed but not as often recomputed; not
+--   where that side has more of it in both, which are other operations.
 -- grain: pair, key
 SELECT
   pair, key,
@@ -10,10 +11,14 @@ SELECT
   count_if(is_candidate AND NOT is_recomputed) AS candidate_computed,
   base_recomputed <> candidate_recomputed
     AND (
-      least(base_recomputed, candidate_recomputed) = 0
-      OR base_computed = candidate_computed
+      base_computed = candidate_computed
+      OR least(base_recomputed, candidate_recomputed) = 0
+      AND (base_computed < candidate_computed)
+        <> (base_recomputed < candidate_recomputed)
     )
-    AND least(base_computed, candidate_computed) > 0 AS has_changed
+    AND least(base_computed, candidate_computed) > 0
+    -- Scalars are made for whatever reads them.
+    AND any_value(opcode) <> 'broadcast' AS has_changed
 FROM operations
 WHERE is_located
   AND opcode NOT IN ('get-tuple-element', 'tuple', 'opt-barrier')
