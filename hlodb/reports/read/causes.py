@@ -112,8 +112,9 @@ def _of_compiler(
     part, changes = difference.main_part, difference.main_changes
     title = _title(part, changes, difference.delta_bytes)
     key = f"{parting.blame}/{part}/{_leading(changes) or '-'}"
-    if not has_other_inputs and (more := _recomputed(parting)) is not None:
-        title = f"{more}: {title}"
+    recomputed = _recomputed(parting, difference.delta_bytes)
+    if not has_other_inputs and recomputed is not None:
+        title = f"{recomputed}: {title}"
         key = f"{parting.blame}/remat/{_leading(changes) or '-'}"
     elif part == FRAGMENTATION and (more := _scoped(parting)) is not None:
         title = f"{more}: {title}"
@@ -134,9 +135,15 @@ def profile_cause(difference: Difference) -> Cause:
     return Cause(key, title, "unknown", share, _PROVEN)
 
 
-def _recomputed(parting: DivergenceRow) -> str | None:
+def _recomputed(parting: DivergenceRow, delta: int) -> str | None:
+    """Return a title where more is recomputed in less memory, or less in more.
+
+    A program that became larger, in another way, also recomputes more.
+    """
     b, c = parting.base_remat_count, parting.candidate_remat_count
     if abs(c - b) <= _NOTICED * min(b, c) or not parting.are_remats_marked:
+        return None
+    if (c > b) == (delta > 0):
         return None
     what = "more recomputation" if c > b else "less recomputation"
     return f"{what} ({b} → {c} rematerialised instructions)"

@@ -1,7 +1,8 @@
 -- step: What was edited in a group: a type, sharding or shape, what a loop
 --   stacks, else which operations were added, removed or replaced. One stray
---   type or shape changes many lines: its groups are one edit, at the first
---   of them, and so are those in which others stand for one operation.
+--   type, shape or sharding changes many lines: its groups are one edit, at
+--   the first of them, and so are those in which others stand for one
+--   operation.
 -- grain: pair, edit
 WITH operation_sums AS (
   SELECT
@@ -167,5 +168,5 @@ GROUP BY
       AND g.candidate_text IS NOT NULL
       AND regexp_full_match(g.base_text, '[a-z]\w+')
       THEN 0
-    WHEN g.change NOT IN ('retyped', 'reshaped') THEN g.rank
+    WHEN g.change NOT IN ('retyped', 'reshaped', 'resharded') THEN g.rank
   END
