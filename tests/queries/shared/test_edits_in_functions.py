@@ -1,7 +1,7 @@
 """What is claimed of edits inside of functions that several lines lead to.
 
-A detector and a trunk of blocks that is run twice for a CPU, and a mixture of experts
-for a v5e. The archives and the truth of each edit are in tests/data/edits.
+A detector, a trunk of blocks that is run twice and a model of a world for a CPU, a
+mixture of experts and a state-space model for a v5e. The archives and the truth of each edit are in tests/data/edits.
 """
 
 from pathlib import Path
@@ -25,6 +25,41 @@ CLAIMS = {
     # JAX computes a part of the loop's body before the loop.
     ("detector_masks", "by_image"): [
         ("losses.py:27 mask_bce: new loop of 8 steps in mask_bce", "proven"),
+    ],
+    # One name stands for the activation of every layer: no line that calls it differs,
+    # and what is recomputed has more operations, as everything has.
+    ("world_model", "activation"): [
+        (
+            "dreamlet/blocks.py:53 conv_down: mul, add, integer_pow for silu",
+            "proven",
+        ),
+    ],
+    # Helpers are called once more; what converts an array there is no other type.
+    ("world_model", "second_decoder"): [
+        (
+            "dreamlet/world.py:39 world_loss: added: sub, convert_element_type, add;"
+            " with 2 more edits",
+            "proven",
+        ),
+    ],
+    # Two lines constrain the stream; XLA needs less where it is whole.
+    ("selective_lm_tpu", "replicated"): [
+        (
+            "selectivelm/lm.py:34 forward: sharding constraint 2x1x2 → 2x1x1,"
+            " 2 copies: replicated (the only edit)",
+            "proven",
+        ),
+    ],
+    # Nearly all that the caller leads to is in the program more often.
+    ("selective_lm_tpu", "unrolled"): [
+        (
+            "selectivelm/lm.py:41 forward: loop of 12 steps partly unrolled in forward",
+            "proven",
+        ),
+    ],
+    # The lost cast of the embedding; another of its kind is no longer left out.
+    ("selective_lm_tpu", "wide_stream"): [
+        ("bf16 → f32 in 13 operations, first at selectivelm/lm.py:33", "proven"),
     ],
     # The scan over layers is in the program four times then.
     ("moe_decoder_tpu", "unrolled_accumulation"): [
@@ -101,3 +136,25 @@ def test_arrays_that_become_results_are_of_their_outputs(trunk: Path) -> None:
         if row["change"] == "output"
     }
     assert outputs == {"train.py": (32 * MIB, True), "trunk.py": (32 * MIB, True)}
+
+
+def test_another_activation_is_no_other_checkpoint(
+    tmp_path: Path, queries_installed: None
+) -> None:
+    """It takes as much memory, and the edit is found."""
+    with connect(ingested("selective_lm_tpu", tmp_path, "squared")) as connection:
+        asked = {"base": "base", "candidate": "squared"}
+        rows = run_query(connection, "source_changes", asked).dicts()
+    assert [(r["sentence"], r["candidate_line"]) for r in rows] == [
+        ("max, relu, square for silu", 34)
+    ]
+
+
+def test_more_recomputation_explains_no_rise(
+    tmp_path: Path, queries_installed: None
+) -> None:
+    with connect(ingested("world_model", tmp_path, "activation")) as connection:
+        report = build_diff(connection, "base", "activation", Settings(), top=20)
+        back = build_diff(connection, "activation", "base", Settings(), top=20)
+    assert "recomputation" not in renderer("text")(report)
+    assert "recomputation" not in renderer("text")(back)
