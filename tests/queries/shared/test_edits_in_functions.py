@@ -1,7 +1,8 @@
 """What is claimed of edits inside of functions that several lines lead to.
 
 A detector, a trunk of blocks that is run twice and a model of a world for a CPU, a
-mixture of experts and a state-space model for a v5e. The archives and the truth of each edit are in tests/data/edits.
+mixture of experts and a state-space model for a v5e. The archives and the truth of each
+edit are in tests/data/edits.
 """
 
 from pathlib import Path
