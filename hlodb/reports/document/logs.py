@@ -49,6 +49,16 @@ _PADDED_RATIO = 0.05
 _LISTED_RATIO = 0.9
 """A list of all buffers takes at least this share of the temporaries."""
 
+_FOUND_BY = {
+    "paths": "The paths of the listed buffers begin with its name",
+    "temporaries": "Its temporaries have exactly the size of the request",
+    "rounded_temporaries": (
+        "Its temporaries, and those of no other program of the dump, have the size in"
+        " the message as rounded"
+    ),
+}
+"""How the program of a message is found that does not name it, by program_by."""
+
 
 def log_headline(overview: Overview) -> str | None:
     """Return the most important sentence about the logs; None where none is needed."""
@@ -145,11 +155,8 @@ def _section(failure: Failure, overview: Overview, most: int, top: int) -> Secti
     if row["padding_bytes"]:
         blocks.append(Paragraph(_padding(row, buffers)))
     blocks += _chunks(chunks_of(overview, row), top)
-    if row["program_by"] == "temporaries":
-        text = (
-            f"Its temporaries have exactly the size of the request: {row['program']} is"
-            " likely the program."
-        )
+    if how := _FOUND_BY.get(row["program_by"] or ""):
+        text = f"{how}: {row['program']} is likely the program."
         blocks.append(Paragraph(text))
     if row["program_run"] is None and (text := _without_dump(row, overview)):
         blocks.append(Paragraph(text))
