@@ -23,7 +23,9 @@ from hlodb.reports.read.overview import (
     Row,
     chunks_of,
     failures,
+    is_found,
     is_of_another,
+    misfit_of,
 )
 from hlodb.text import counted, few, plain_bytes, space_words
 
@@ -158,7 +160,11 @@ def _section(failure: Failure, overview: Overview, most: int, top: int) -> Secti
     if how := _FOUND_BY.get(row["program_by"] or ""):
         text = f"{how}: {row['program']} is likely the program."
         blocks.append(Paragraph(text))
-    if row["program_run"] is None and (text := _without_dump(row, overview)):
+    if is_found(row):
+        text = _on_other_platform(row, overview)
+    else:
+        text = _without_dump(row, overview)
+    if text:
         blocks.append(Paragraph(text))
     title = "Out of memory" if row["has_failed"] else "Reported by the log"
     return Section(title, blocks)
@@ -366,9 +372,47 @@ def _without_dump(row: Row, overview: Overview) -> str:
         return f"No dumped program is called {row['program']}: the dump is of others."
     if is_of_another(overview, row):
         return "No dumped program has these buffers: the dump is of another program."
+    if misfit := misfit_of(overview, row):
+        return _misfit(misfit)
     if program := refused(overview):
         return f"The message names no program; the compiler refused {program}."
     return "Nothing in the message says which program of the dump it was."
+
+
+def _misfit(misfit: Row) -> str:
+    """Return why no program of the dump can be that of a report."""
+    said = []
+    if misfit["is_other_platform"]:
+        said.append(_platforms(misfit))
+    if misfit["is_too_large"]:
+        said.append(
+            f"No dumped program can ask for {plain_bytes(misfit['asked_bytes'])}:"
+            f" {misfit['program']}, the largest, reserves"
+            f" {plain_bytes(misfit['reserved_bytes'])}."
+        )
+    if misfit["is_other_platform"]:
+        return f"{' '.join(said)} The dump is of another program or platform."
+    return (
+        f"{' '.join(said)} The dump is of another program, or the request was for an"
+        " array outside of programs."
+    )
+
+
+def _platforms(misfit: Row) -> str:
+    return (
+        f"The message is about {misfit['device']}, but the dump is of platform"
+        f" {misfit['platforms']}."
+    )
+
+
+def _on_other_platform(row: Row, overview: Overview) -> str:
+    """Return that the program of a report was dumped for another platform."""
+    misfit = misfit_of(overview, row)
+    if misfit is None or not misfit["is_other_platform"]:
+        return ""
+    return (
+        f"{_platforms(misfit)} On {misfit['device']} the program may have other sizes."
+    )
 
 
 _OF_PYTORCH = (

@@ -19,7 +19,7 @@ from hlodb.reports.read.facts import Answered, Run, find_run, read_runs
 from hlodb.schema.connection import Connection
 from hlodb.text import space_words
 
-OVERVIEW_SCHEMA = "1.4.0"
+OVERVIEW_SCHEMA = "1.5.0"
 """Version of the JSON form; the first number rises where a reader has to change."""
 
 Row = Mapping[str, Any]
@@ -117,8 +117,11 @@ class Overview:
 
     @property
     def lacks_dump(self) -> bool:
-        """Whether a log names buffers that no program has, though there is a dump."""
-        return any(is_of_another(self, row) for row in self.answers["oom_summary"])
+        """Whether a log tells of a failure that no program of the dump has."""
+        return any(
+            is_of_another(self, row) or (misfit_of(self, row) and not is_found(row))
+            for row in self.answers["oom_summary"]
+        )
 
     @property
     def is_empty(self) -> bool:
@@ -164,6 +167,7 @@ def read_overview(
         query: run_query(connection, query, {**asked, **more}).dicts()
         for query, more in OF_RUNS.items()
     }
+    of_run = dict(asked)
     if program is not None:
         asked["program"] = program
     of_programs = _answers_of_programs(
@@ -174,6 +178,8 @@ def read_overview(
     if not measured or None in measured or lacks:
         partial = run_query(connection, "partial_memory", asked).dicts()
         of_programs["partial_memory"] = partial
+    if answers["oom_summary"] and of_programs["headroom"]:
+        answers["oom_misfits"] = run_query(connection, "oom_misfits", of_run).dicts()
     # Only reports of logs are looked up among other runs.
     rows = answers["oom_summary"] and connection.execute(_HAS_PROGRAMS).fetchall()
     return Overview(run, {**answers, **of_programs}, paths, db, bool(rows))
@@ -274,9 +280,22 @@ def chunks_of(overview: Overview, report: Row) -> list[Row]:
     return [row for row in rows if (row["path"], row["ordinal"]) == place]
 
 
+def misfit_of(overview: Overview, report: Row) -> Row | None:
+    """Return why a report is of another dump than that of its run, if it is."""
+    place = (report["path"], report["ordinal"])
+    rows = overview.answers.get("oom_misfits", ())
+    found = (row for row in rows if (row["path"], row["ordinal"]) == place)
+    return next(found, None)
+
+
+def is_found(report: Row) -> bool:
+    """Return whether a dump has the program of a report."""
+    return report["program_run"] is not None
+
+
 def is_of_another(overview: Overview, report: Row) -> bool:
     """Return whether no dumped program is the one that a report names."""
-    if not overview.has_programs or report["program_run"] is not None:
+    if not overview.has_programs or is_found(report):
         return False
     named = any(row["instruction"] for row in buffers_of(overview, report))
     return bool(report["has_failed"] and (named or report["program"]))
