@@ -37,8 +37,10 @@ def test_human_bytes(count: int, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "count"),
-    [("30 GiB", 30 * 2**30), ("1.5 MB", 1_500_000), ("4_096", 4096), ("7b", 7)]
-    + [("8G", 8 * 2**30), ("15.75g", 63 * 2**28), ("512M", 512 * 2**20)],
+    [
+        *(("30 GiB", 30 * 2**30), ("1.5 MB", 1_500_000), ("4_096", 4096), ("7b", 7)),
+        *(("8G", 8 * 2**30), ("15.75g", 63 * 2**28), ("512M", 512 * 2**20)),
+    ],
 )
 def test_parse_size(text: str, count: int) -> None:
     assert parse_size(text) == count

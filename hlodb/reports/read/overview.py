@@ -6,9 +6,9 @@ run → queries → Overview → document/explanation.py
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hlodb.errors import UsageError
@@ -100,7 +100,8 @@ class Overview:
     `has_programs` says whether the warehouse has any program with memory, of this run
     or another. `paths` are those of a run that only a temporary warehouse has; `db` is
     the user's warehouse, where printed commands have to name it. `is_joined` says
-    whether several paths are this one run.
+    whether several paths are this one run. `failed` are the places of memory spaces of
+    which a log tells that they did not suffice.
     """
 
     run: Run
@@ -109,6 +110,7 @@ class Overview:
     db: str | None = None
     has_programs: bool = False
     is_joined: bool = False
+    failed: Set[tuple[Any, ...]] = frozenset()
 
     @property
     def is_whole(self) -> bool:
@@ -182,7 +184,8 @@ def read_overview(
         answers["oom_misfits"] = run_query(connection, "oom_misfits", of_run).dicts()
     # Only reports of logs are looked up among other runs.
     rows = answers["oom_summary"] and connection.execute(_HAS_PROGRAMS).fetchall()
-    return Overview(run, {**answers, **of_programs}, paths, db, bool(rows))
+    overview = Overview(run, {**answers, **of_programs}, paths, db, bool(rows))
+    return replace(overview, failed=_failed_places(overview))
 
 
 @contextmanager
@@ -237,10 +240,12 @@ def most_rows(top: int) -> int:
 def memory_spaces(overview: Overview) -> list[Row]:
     """Return the rows of `headroom` with those of `peak_by_space`, main memory first.
 
-    Within it the largest program comes first.
+    Within it the largest program comes first. `has_failed` says whether a log tells
+    that the memory did not suffice.
     """
     measured = {_place(row): row for row in overview.answers["peak_by_space"]}
     rows = [{**measured.get(_place(row), {}), **row} for row in _headroom(overview)]
+    rows = [{**row, "has_failed": _place(row) in overview.failed} for row in rows]
     return sorted(rows, key=lambda row: (row["color"], -(row["reserved_bytes"] or 0)))
 
 
@@ -372,6 +377,32 @@ def described_spaces(overview: Overview, programs: int) -> dict[str, Row]:
 
 def _memory(space: Row) -> str:
     return space_words(space["space_name"], space["color"])
+
+
+def _failed_places(overview: Overview) -> frozenset[tuple[Any, ...]]:
+    """Return the memory spaces that did not suffice by what logs tell.
+
+    Where a report names no program, and may be of the dump, any of its programs may be
+    meant.
+    """
+    spaces = memory_spaces(overview)
+    if not spaces:
+        return frozenset()
+    found = _failed_spaces(overview, spaces)
+    named = {
+        (report["space_name"] or "").lower()
+        for report in failures(overview)
+        if not is_found(report)
+        and not is_of_another(overview, report)
+        and misfit_of(overview, report) is None
+    }
+    found += [
+        space
+        for space in spaces
+        if space["space_name"].lower() in named
+        or ("" in named and space["color"] == MAIN_SPACE)
+    ]
+    return frozenset(map(_place, found))
 
 
 def _failed_spaces(overview: Overview, spaces: Sequence[Row]) -> list[Row]:

@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 
 from hlodb.cli import main
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.reports.read.overview import memory_spaces, read_overview
+from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 
 ASKED = "RESOURCE_EXHAUSTED: Out of memory while trying to allocate"
@@ -37,6 +41,27 @@ def explained(folder: Path, dump: Path, text: str) -> tuple[int, str]:
     page = folder / "said.txt"
     code = main(["explain", str(log), str(dump), "-o", str(page)])
     return code, " ".join(page.read_text().split())
+
+
+@pytest.mark.parametrize(
+    ("size", "failed"),
+    [
+        ("24.00MiB", ["jit_forward"]),
+        ("100.25MiB", ["jit_forward", "jit_update"]),
+        ("24.85GiB", []),
+    ],
+)
+def test_memory_is_short_where_a_request_failed(
+    tmp_path: Path, dump: Path, size: str, failed: list[str]
+) -> None:
+    """Every program may be meant where none is named, unless none can be."""
+    (tmp_path / "job.log").write_text(f"{ASKED} {size}.\n")
+    path = tmp_path / "w.duckdb"
+    given = [str(tmp_path / "job.log"), str(dump)]
+    ingest(given, path, request=RunRequest("job"), jobs=1)
+    with connect(path) as connection:
+        spaces = memory_spaces(read_overview(connection, "job", None))
+    assert sorted(row["program"] for row in spaces if row["has_failed"]) == failed
 
 
 def test_a_request_larger_than_every_program(tmp_path: Path, dump: Path) -> None:
