@@ -13,6 +13,7 @@ from hlodb.reports.document.log_and_dump import (
     parts_left_out,
     refused,
     space_of,
+    without_arguments,
 )
 from hlodb.reports.document.log_sentences import is_of_request, limit_of, sentence
 from hlodb.reports.read.capacity import limit_words, space_limit
@@ -92,7 +93,8 @@ def _said(failure: Failure, overview: Overview) -> str:
     """Return what a program lacked: by its dump where that says more than the log."""
     row = failure.row
     space = space_of(overview, row)
-    if space is not None and (is_one_buffer(row) or parts_left_out(row, space)):
+    parts = [] if space is None else parts_left_out(row, space)
+    if space is not None and (is_one_buffer(row) or parts):
         limit = space_limit(space)
         over = space["reserved_bytes"] - (limit.bytes or space["reserved_bytes"])
         if over > 0:
@@ -100,9 +102,17 @@ def _said(failure: Failure, overview: Overview) -> str:
             return (
                 f"{space['program']} ran out of memory in {where}: it needs"
                 f" {plain_bytes(space['reserved_bytes'])} of {limit_words(limit)},"
-                f" {plain_bytes(over)} too much"
+                f" {plain_bytes(over)} too much{_counted(row, parts)}"
             )
     return sentence(row, refused(overview), listed_buffers(overview, failure))
+
+
+def _counted(row: Row, parts: Sequence[tuple[str, int]]) -> str:
+    """Return what a log counts of a program that leaves out `parts`."""
+    if not parts:
+        return ""
+    names = " and ".join(name for name, _ in parts)
+    return f" (the log counts {plain_bytes(row['needed_bytes'])}, without {names})"
 
 
 def log_sections(overview: Overview, most: int, top: int) -> list[Section]:
@@ -138,12 +148,11 @@ def _section(failure: Failure, overview: Overview, most: int, top: int) -> Secti
     code = f" ({row['error_code']})" if row["error_code"] else ""
     buffers = listed_buffers(overview, failure)
     said = f"{where}: {sentence(row, buffers=buffers)}{code}."
-    blocks: list[Block] = [Paragraph(said)]
+    space = space_of(overview, row)
+    compared = without_arguments(row) if space is None else compared_figures(row, space)
+    blocks: list[Block] = [Paragraph(f"{said} {compared}" if compared else said)]
     if places := _other_places(failure.reports):
         blocks.append(Paragraph(places))
-    space = space_of(overview, row)
-    if space is not None and (text := compared_figures(row, space)):
-        blocks.append(Paragraph(text))
     blocks += [*_parts(row), *_state(row), *_held_by_others(row)]
     if space is not None and is_told_better_below(overview, space, most, buffers):
         text = "Its largest buffers are listed below, with the lines that the dump has."
