@@ -205,9 +205,12 @@ def _other_places(reports: Sequence[Row]) -> str:
     places = [
         f"{row['path']}:{row['line']}" for row in reports[1:] if row["rank"] is None
     ]
-    if not places:
-        return ""
-    return f"The same failure is reported at {few(places, _MOST_PLACES)}."
+    said = []
+    if places:
+        said.append(f"The same failure is reported at {few(places, _MOST_PLACES)}.")
+    if repeated := sum(row["repeat_count"] or 0 for row in reports):
+        said.append(f"Logs repeat it {counted(repeated, 'time')} in the same words.")
+    return " ".join(said)
 
 
 def _cut_list(row: Row, buffers: Sequence[Row]) -> str:

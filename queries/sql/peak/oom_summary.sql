@@ -75,7 +75,8 @@
 -- column allocator VARCHAR name neutral: Name of the allocator.
 -- column error_code VARCHAR name neutral: XLA's number of the error.
 -- column message VARCHAR text neutral: The line, where it is not understood.
--- column repeat_count BIGINT count neutral: How often a like line follows.
+-- column repeat_count BIGINT count neutral: How often the same report follows,
+--   or a like line that is not understood; NULL if none does.
 WITH reports AS (
   SELECT r.run AS run_name, o.*
   FROM selected_run() AS r
