@@ -46,7 +46,7 @@ def paragraphs(folder: Path, *paths: str, code: int = 0) -> list[str]:
 
 def test_four_reports_of_one_failure_are_one(training: Path) -> None:
     said = paragraphs(training, "dump_s1024", "log_s1024.txt")
-    counted = "the log counts 22.50 GiB, without arguments and results"
+    counted = "the message counts 22.50 GiB, without arguments and results"
     assert said[0] == f"dump_s1024: {NEEDS} ({counted})"
     assert said.count("Out of memory") == 1
     assert (

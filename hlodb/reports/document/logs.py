@@ -108,11 +108,11 @@ def _said(failure: Failure, overview: Overview) -> str:
 
 
 def _counted(row: Row, parts: Sequence[tuple[str, int]]) -> str:
-    """Return what a log counts of a program that leaves out `parts`."""
+    """Return what a message counts of a program that leaves out `parts`."""
     if not parts:
         return ""
     names = " and ".join(name for name, _ in parts)
-    return f" (the log counts {plain_bytes(row['needed_bytes'])}, without {names})"
+    return f" (the message counts {plain_bytes(row['needed_bytes'])}, without {names})"
 
 
 def log_sections(overview: Overview, most: int, top: int) -> list[Section]:
