@@ -33,6 +33,11 @@ _SCALES = {
     "mib": 2**20,
     "gib": 2**30,
     "tib": 2**40,
+    # As XLA prints sizes: 15.75G are 15.75 GiB.
+    "k": 2**10,
+    "m": 2**20,
+    "g": 2**30,
+    "t": 2**40,
 }
 _SIZE = re.compile(r"([\d_]+(?:\.\d+)?)\s*([A-Za-z]*)")
 
@@ -44,12 +49,34 @@ _UNSAFE_IN_JSON = re.compile(f"[{_HIDDEN}]")
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes of `30 GiB`, `1.5 MB` or `4096`; raise ValueError otherwise."""
+    """Return the bytes of `30 GiB`, `8G`, `1.5 MB` or `4096`.
+
+    Raises ValueError for other texts.
+    """
     match = _SIZE.fullmatch(text.strip())
     scale = _SCALES.get(match[2].lower()) if match else None
     if match is None or scale is None:
         raise ValueError(f"{text!r} is no size; write 30 GiB, 512 MiB or 4096")
     return round(float(match[1].replace("_", "")) * scale)
+
+
+_LEAST_LIMIT = 2**20
+"""No main memory is smaller: a smaller limit lacks its unit."""
+
+
+def parse_limit(text: str) -> int:
+    """Return the bytes of a limit of memory.
+
+    Raises ValueError for texts that are no size, and for less than 1 MiB.
+    """
+    size = parse_size(text)
+    if size < _LEAST_LIMIT:
+        meant = text.strip() if text.strip().isdecimal() and size else "16"
+        raise ValueError(
+            f"{text!r} is {plain_bytes(size)}, and a limit is at least 1 MiB; write"
+            f" {meant}GiB for {meant} GiB"
+        )
+    return size
 
 
 def human_bytes(count: int | float) -> str:

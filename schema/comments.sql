@@ -518,7 +518,7 @@ COMMENT ON COLUMN "oom_reports"."pool_bytes" IS 'What the allocator holds of the
 COMMENT ON COLUMN "oom_reports"."device_free_bytes" IS 'Free memory of the whole device (bytes).';
 COMMENT ON COLUMN "oom_reports"."device_bytes" IS 'Memory of the whole device (bytes).';
 COMMENT ON COLUMN "oom_reports"."message" IS 'The line as written, where it is not understood.';
-COMMENT ON COLUMN "oom_reports"."repeat_count" IS 'How often a like line follows, digits aside (count).';
+COMMENT ON COLUMN "oom_reports"."repeat_count" IS 'How often the same report follows, or a like line that is not understood, digits aside; NULL if none does (count).';
 COMMENT ON TABLE "operands" IS 'Operands of instructions.';
 COMMENT ON COLUMN "operands"."module_id" IS 'Surrogate key of a module snapshot''s content: the first 64 bits of a BLAKE2b hash of its texts, without source locations and pointers.';
 COMMENT ON COLUMN "operands"."instruction_id" IS 'The reader: its number in order of appearance.';

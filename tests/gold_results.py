@@ -142,7 +142,7 @@ WITHOUT_ROWS = frozenset(
         "source_edits",
         *("environment_diff", "hosts", "noise_bands", "nondeterminism"),
         *("oom_buffers_explained", "oom_chunks_explained", "oom_summary"),
-        *("oom_programs", "printed_memory", "refused_modules"),
+        *("oom_misfits", "oom_programs", "printed_memory", "refused_modules"),
         *("owner_rules", "rank_skew", "set_leverage", "source_functions"),
         *("release_changes", "run_releases"),
         "suspect_keys",

@@ -10,6 +10,7 @@ from hlodb.text import (
     json_text,
     nearest,
     not_held,
+    parse_limit,
     parse_size,
     signed_bytes,
     signed_percent,
@@ -36,7 +37,10 @@ def test_human_bytes(count: int, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "count"),
-    [("30 GiB", 30 * 2**30), ("1.5 MB", 1_500_000), ("4_096", 4096), ("7b", 7)],
+    [
+        *(("30 GiB", 30 * 2**30), ("1.5 MB", 1_500_000), ("4_096", 4096), ("7b", 7)),
+        *(("8G", 8 * 2**30), ("15.75g", 63 * 2**28), ("512M", 512 * 2**20)),
+    ],
 )
 def test_parse_size(text: str, count: int) -> None:
     assert parse_size(text) == count
@@ -46,6 +50,20 @@ def test_parse_size(text: str, count: int) -> None:
 def test_sizes_that_cannot_be_read(text: str) -> None:
     with pytest.raises(ValueError, match="is no size; write 30 GiB"):
         parse_size(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("8", "'8' is 8 B, and a limit is at least 1 MiB; write 8GiB for 8 GiB"),
+        ("0", "'0' is 0 B, and a limit is at least 1 MiB; write 16GiB for 16 GiB"),
+        ("512 KiB", "'512 KiB' is 512.00 KiB, and a limit is at least 1 MiB"),
+    ],
+)
+def test_a_limit_without_its_unit(text: str, meant: str) -> None:
+    with pytest.raises(ValueError, match=meant):
+        parse_limit(text)
+    assert parse_limit("1M") == 2**20
 
 
 def test_signed_numbers() -> None:

@@ -66,7 +66,7 @@ _SHOWN = {
 }
 
 _LIMITS = asdict(DEFAULT_LIMITS)
-_AMOUNT = re.compile(r"([0-9]{1,18})([KMGT]?)", re.IGNORECASE)
+_AMOUNT = re.compile(r"([0-9]{1,18})(?:([KMGT])(?:iB)?)?", re.IGNORECASE)
 _PAUSE_SECONDS = 1
 """How long --watch leaves a locked warehouse alone."""
 
@@ -311,7 +311,7 @@ def parse_limits(texts: Iterable[str]) -> Limits:
             raise UsageError(
                 f"--limit {name} takes a number such as 512M, not {value!r}"
             )
-        changed[name] = int(amount[1]) * _FACTORS[amount[2].upper()]
+        changed[name] = int(amount[1]) * _FACTORS[(amount[2] or "").upper()]
         if changed[name] > HIGHEST.get(name, changed[name]):
             raise UsageError(f"--limit {name} can be {HIGHEST[name]} at most")
     return replace(DEFAULT_LIMITS, **changed)

@@ -24,7 +24,7 @@ from hlodb.queries.result import Result
 from hlodb.schema.connection import Connection
 from hlodb.schema.limits import close_to_the_world
 from hlodb.terminal.narration import DB_IN_COMMANDS, narrate
-from hlodb.text import counted, parse_size
+from hlodb.text import counted, parse_limit
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -221,12 +221,12 @@ def _bounded(result: Result, context: click.Context) -> Result:
     return bounded
 
 
-def _size(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
-    """Return the bytes of a size with or without a unit."""
+def _limit(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """Return the bytes of a limit."""
     if value is None:
         return None
     try:
-        return parse_size(value)
+        return parse_limit(value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
 
@@ -234,7 +234,7 @@ def _size(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
 limit_option: Decorator = click.option(
     "--limit",
     metavar="SIZE",
-    callback=_size,
+    callback=_limit,
     help="Memory that programs may use, such as 15.75GiB  [default: [[device]] of"
     " hlodb.toml, or what the compiler uses of the device]",
 )

@@ -55,7 +55,7 @@ from hlodb.reports.read.capacity import space_number
 from hlodb.reports.read.overview import read_overview
 from hlodb.reports.read.soundness import unsound_words
 from hlodb.reports.render.compact import compared, explained, short
-from hlodb.text import json_text, nearest, parse_size, plain
+from hlodb.text import json_text, nearest, parse_limit, plain
 
 MOST_SHORT = 4_000
 """Characters of the answers of `explain` and `diff`."""
@@ -112,7 +112,7 @@ def explain(session: Session, call: Call, given: Arguments) -> Fields:
     run, program, limit = given["run"], given["program"], given["limit"]
     words = [*_option("run", run), *_option("program", program)]
     command = session.command("explain", *words, *_option("limit", limit))
-    limits = replace(read_settings(None), limit_bytes=_size(limit)).limits()
+    limits = replace(read_settings(None), limit_bytes=_limit_bytes(limit)).limits()
 
     def make() -> Fields:
         with session.opened(call) as connection:
@@ -289,7 +289,7 @@ def show_evidence(session: Session, call: Call, given: Arguments) -> Fields:
 
 def fit(session: Session, call: Call, given: Arguments) -> Fields:
     """Find the largest size that fits, as `hlodb fit` does."""
-    settings = replace(read_settings(None), limit_bytes=_size(given["limit"]))
+    settings = replace(read_settings(None), limit_bytes=_limit_bytes(given["limit"]))
     limits = settings.limits()
     asked: dict[str, Value] = {
         **limits,
@@ -440,11 +440,11 @@ def _text(value: Any) -> str:
     return plain(value)
 
 
-def _size(limit: str | None) -> int | None:
+def _limit_bytes(limit: str | None) -> int | None:
     if limit is None:
         return None
     try:
-        return parse_size(limit)
+        return parse_limit(limit)
     except ValueError as error:
         raise UsageError(f"argument 'limit': {error}") from error
 

@@ -42,8 +42,15 @@ def expand(path: str) -> list[Path]:
 
 
 def _absolute(path: Path) -> Path:
-    """Return a path whose last part is a name: a run may be called after it."""
-    return path.resolve() if path.name == ".." else path.absolute()
+    """Return a path without `..`: a run may be called after any part of it.
+
+    A link that is named last stays a link.
+    """
+    if path.name == "..":
+        return path.resolve()
+    if ".." in path.parts:
+        return path.parent.resolve() / path.name
+    return path.absolute()
 
 
 def _missing(path: Path, named: str) -> str:

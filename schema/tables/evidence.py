@@ -184,7 +184,11 @@ OOM_REPORTS = public(
     bigint("device_free_bytes", "Free memory of the whole device (bytes)."),
     bigint("device_bytes", "Memory of the whole device (bytes)."),
     text("message", "The line as written, where it is not understood."),
-    bigint("repeat_count", "How often a like line follows, digits aside (count)."),
+    bigint(
+        "repeat_count",
+        "How often the same report follows, or a like line that is not understood,"
+        " digits aside; NULL if none does (count).",
+    ),
     key=("run_id", "path", "ordinal"),
     references=(to_run(),),
 )

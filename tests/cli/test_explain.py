@@ -110,7 +110,8 @@ def test_a_log_on_the_standard_input(tmp_path: Path) -> None:
     )
     assert lines[4] == (
         "input.log:2: a program ran out of memory in HBM: it needs 64.00 GiB of"
-        " 31.50 GiB, 32.50 GiB too much."
+        " 31.50 GiB, 32.50 GiB too much. The message counts 0 B of arguments: any that"
+        " the program has come on top."
     )
     assert lines[7].split() == [
         *("2.00", "GiB", "64.00", "MiB", "HLO", "temp"),
@@ -173,7 +174,8 @@ def test_a_report_that_is_cut_or_of_another_program(tmp_path: Path) -> None:
     lines = said.splitlines()
     assert lines[1] == (
         "job.log:1 (rank 3): a program ran out of memory in HBM: it needs 64.00 GiB of"
-        " 31.50 GiB, 32.50 GiB too much."
+        " 31.50 GiB, 32.50 GiB too much. The message counts 0 B of arguments: any that"
+        " the program has come on top."
     )
     missing = "No dumped program has these buffers: the dump is of another program."
     assert missing in lines

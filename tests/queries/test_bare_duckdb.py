@@ -33,8 +33,8 @@ ANSWERED = {
     "difference_parts", "differing_keys", "former_queries",
     "framework_files",
     "layer_rules", "line_marks", "managed_spaces", "match_rungs", "path_marks",
-    "program_names", "referential_integrity", "remedy_rules", "role_rules",
-    "same_device", "shared_names", "size_names",
+    "program_names", "referential_integrity", "remedy_rules", "report_platforms",
+    "role_rules", "same_device", "shared_names", "size_names",
 }  # fmt: skip
 """Queries that have rows to give where there is no run."""
 

@@ -244,9 +244,10 @@ def test_names_as_parameters(hostile: Path) -> None:
 
 
 def test_limits() -> None:
-    assert parse_limits(["file_bytes=2G", "archive_members=7"]) == Limits(
+    assert parse_limits(["file_bytes=2GiB", "archive_members=7"]) == Limits(
         file_bytes=2 << 30, archive_members=7
     )
+    assert parse_limits(["file_bytes=2G"]) == Limits(file_bytes=2 << 30)
     assert parse_limits(["nesting_depth=7"]) == Limits(nesting_depth=7)
     wrong = ("file_bytes", "file_bytes=", "file_bytes=-1", "file_bytes=1X", "no=1")
     for text in (*wrong, "nesting_depth=101"):

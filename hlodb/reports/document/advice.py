@@ -99,15 +99,18 @@ def estimated(remedies: Sequence[Row]) -> str:
 
 
 def is_small(space: Row) -> bool:
-    """Return whether a program needs next to nothing, and no limit is known."""
-    is_judged = space["usable_bytes"] or space["is_refused"]
+    """Return whether a program needs next to nothing, and nothing says it is much."""
+    is_judged = space["usable_bytes"] or space["is_refused"] or space.get("has_failed")
     return not is_judged and space["reserved_bytes"] < SMALL_BYTES
 
 
 def is_short(space: Row) -> bool:
-    """Return whether a memory space is nearly full, or too small."""
+    """Return whether a memory space is nearly full, or too small.
+
+    It was too small where a log tells of a failure, whatever the limit is.
+    """
     limit = space["usable_bytes"]
-    if space["is_refused"]:
+    if space["is_refused"] or space.get("has_failed"):
         return True
     return bool(limit and space["reserved_bytes"] >= SHORT_RATIO * limit)
 

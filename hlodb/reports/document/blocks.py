@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hlodb.printed_commands import text_with_db, with_db
@@ -73,6 +73,22 @@ def named(block: Block, db: str | None) -> Block:
         case Commands(lines):
             return block._replace(lines=tuple(with_db(line, db) for line in lines))
     return block
+
+
+def texts(block: Block) -> Iterator[str]:
+    """Yield the texts of a block, cell by cell of a table."""
+    match block:
+        case Paragraph(text):
+            yield text
+        case Commands(lines):
+            yield from lines
+        case Table(header, rows):
+            for row in (header, *rows):
+                yield from row
+        case Card(title, blocks):
+            yield title
+            for each in blocks:
+                yield from texts(each)
 
 
 class Section(NamedTuple):

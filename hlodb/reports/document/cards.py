@@ -232,4 +232,4 @@ def _names(b: BufferChange) -> str:
 
 
 def _matched(b: BufferChange) -> str:
-    return b.match_method if b.match_confidence else "unmatched"
+    return b.match_method if b.match_confidence else "nothing"

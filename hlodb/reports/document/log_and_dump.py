@@ -135,3 +135,10 @@ def compared_figures(report: Row, space: Row) -> str | None:
             " that the dump reserves."
         )
     return f"The message counts {said}, the dump reserves {dumped}."
+
+
+def without_arguments(report: Row) -> str | None:
+    """Return that a message counts no arguments; None where it counts some."""
+    if report["form"] != "program_memory" or report["parameter_bytes"] != 0:
+        return None
+    return "The message counts 0 B of arguments: any that the program has come on top."

@@ -13,6 +13,7 @@ from hlodb.reports.document.log_and_dump import (
     parts_left_out,
     refused,
     space_of,
+    without_arguments,
 )
 from hlodb.reports.document.log_sentences import is_of_request, limit_of, sentence
 from hlodb.reports.read.capacity import limit_words, space_limit
@@ -23,7 +24,9 @@ from hlodb.reports.read.overview import (
     Row,
     chunks_of,
     failures,
+    is_found,
     is_of_another,
+    misfit_of,
 )
 from hlodb.text import counted, few, plain_bytes, space_words
 
@@ -48,6 +51,16 @@ _PADDED_RATIO = 0.05
 
 _LISTED_RATIO = 0.9
 """A list of all buffers takes at least this share of the temporaries."""
+
+_FOUND_BY = {
+    "paths": "The paths of the listed buffers begin with its name",
+    "temporaries": "Its temporaries have exactly the size of the request",
+    "rounded_temporaries": (
+        "Its temporaries, and those of no other program of the dump, have the size in"
+        " the message as rounded"
+    ),
+}
+"""How the program of a message is found that does not name it, by program_by."""
 
 
 def log_headline(overview: Overview) -> str | None:
@@ -80,7 +93,8 @@ def _said(failure: Failure, overview: Overview) -> str:
     """Return what a program lacked: by its dump where that says more than the log."""
     row = failure.row
     space = space_of(overview, row)
-    if space is not None and (is_one_buffer(row) or parts_left_out(row, space)):
+    parts = [] if space is None else parts_left_out(row, space)
+    if space is not None and (is_one_buffer(row) or parts):
         limit = space_limit(space)
         over = space["reserved_bytes"] - (limit.bytes or space["reserved_bytes"])
         if over > 0:
@@ -88,9 +102,17 @@ def _said(failure: Failure, overview: Overview) -> str:
             return (
                 f"{space['program']} ran out of memory in {where}: it needs"
                 f" {plain_bytes(space['reserved_bytes'])} of {limit_words(limit)},"
-                f" {plain_bytes(over)} too much"
+                f" {plain_bytes(over)} too much{_counted(row, parts)}"
             )
     return sentence(row, refused(overview), listed_buffers(overview, failure))
+
+
+def _counted(row: Row, parts: Sequence[tuple[str, int]]) -> str:
+    """Return what a message counts of a program that leaves out `parts`."""
+    if not parts:
+        return ""
+    names = " and ".join(name for name, _ in parts)
+    return f" (the message counts {plain_bytes(row['needed_bytes'])}, without {names})"
 
 
 def log_sections(overview: Overview, most: int, top: int) -> list[Section]:
@@ -126,12 +148,11 @@ def _section(failure: Failure, overview: Overview, most: int, top: int) -> Secti
     code = f" ({row['error_code']})" if row["error_code"] else ""
     buffers = listed_buffers(overview, failure)
     said = f"{where}: {sentence(row, buffers=buffers)}{code}."
-    blocks: list[Block] = [Paragraph(said)]
+    space = space_of(overview, row)
+    compared = without_arguments(row) if space is None else compared_figures(row, space)
+    blocks: list[Block] = [Paragraph(f"{said} {compared}" if compared else said)]
     if places := _other_places(failure.reports):
         blocks.append(Paragraph(places))
-    space = space_of(overview, row)
-    if space is not None and (text := compared_figures(row, space)):
-        blocks.append(Paragraph(text))
     blocks += [*_parts(row), *_state(row), *_held_by_others(row)]
     if space is not None and is_told_better_below(overview, space, most, buffers):
         text = "Its largest buffers are listed below, with the lines that the dump has."
@@ -145,13 +166,14 @@ def _section(failure: Failure, overview: Overview, most: int, top: int) -> Secti
     if row["padding_bytes"]:
         blocks.append(Paragraph(_padding(row, buffers)))
     blocks += _chunks(chunks_of(overview, row), top)
-    if row["program_by"] == "temporaries":
-        text = (
-            f"Its temporaries have exactly the size of the request: {row['program']} is"
-            " likely the program."
-        )
+    if how := _FOUND_BY.get(row["program_by"] or ""):
+        text = f"{how}: {row['program']} is likely the program."
         blocks.append(Paragraph(text))
-    if row["program_run"] is None and (text := _without_dump(row, overview)):
+    if is_found(row):
+        text = _on_other_platform(row, overview)
+    else:
+        text = _without_dump(row, overview)
+    if text:
         blocks.append(Paragraph(text))
     title = "Out of memory" if row["has_failed"] else "Reported by the log"
     return Section(title, blocks)
@@ -183,9 +205,12 @@ def _other_places(reports: Sequence[Row]) -> str:
     places = [
         f"{row['path']}:{row['line']}" for row in reports[1:] if row["rank"] is None
     ]
-    if not places:
-        return ""
-    return f"The same failure is reported at {few(places, _MOST_PLACES)}."
+    said = []
+    if places:
+        said.append(f"The same failure is reported at {few(places, _MOST_PLACES)}.")
+    if repeated := sum(row["repeat_count"] or 0 for row in reports):
+        said.append(f"Logs repeat it {counted(repeated, 'time')} in the same words.")
+    return " ".join(said)
 
 
 def _cut_list(row: Row, buffers: Sequence[Row]) -> str:
@@ -359,9 +384,47 @@ def _without_dump(row: Row, overview: Overview) -> str:
         return f"No dumped program is called {row['program']}: the dump is of others."
     if is_of_another(overview, row):
         return "No dumped program has these buffers: the dump is of another program."
+    if misfit := misfit_of(overview, row):
+        return _misfit(misfit)
     if program := refused(overview):
         return f"The message names no program; the compiler refused {program}."
     return "Nothing in the message says which program of the dump it was."
+
+
+def _misfit(misfit: Row) -> str:
+    """Return why no program of the dump can be that of a report."""
+    said = []
+    if misfit["is_other_platform"]:
+        said.append(_platforms(misfit))
+    if misfit["is_too_large"]:
+        said.append(
+            f"No dumped program can ask for {plain_bytes(misfit['asked_bytes'])}:"
+            f" {misfit['program']}, the largest, reserves"
+            f" {plain_bytes(misfit['reserved_bytes'])}."
+        )
+    if misfit["is_other_platform"]:
+        return f"{' '.join(said)} The dump is of another program or platform."
+    return (
+        f"{' '.join(said)} The dump is of another program, or the request was for an"
+        " array outside of programs."
+    )
+
+
+def _platforms(misfit: Row) -> str:
+    return (
+        f"The message is about {misfit['device']}, but the dump is of platform"
+        f" {misfit['platforms']}."
+    )
+
+
+def _on_other_platform(row: Row, overview: Overview) -> str:
+    """Return that the program of a report was dumped for another platform."""
+    misfit = misfit_of(overview, row)
+    if misfit is None or not misfit["is_other_platform"]:
+        return ""
+    return (
+        f"{_platforms(misfit)} On {misfit['device']} the program may have other sizes."
+    )
 
 
 _OF_PYTORCH = (

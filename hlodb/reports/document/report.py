@@ -6,6 +6,7 @@ bottom. Nothing here is escaped or aligned: that is the renderer's.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -16,6 +17,7 @@ from hlodb.reports.document.blocks import (
     Section,
     named,
     table,
+    texts,
     without_empty,
 )
 from hlodb.reports.document.brief import brief
@@ -86,9 +88,10 @@ def outline_with_words(
     report: Report, top: int, *, has_warehouse: bool
 ) -> list[Section]:
     """Return all sections, with the words that are used in place of all definitions."""
-    sections = outline(report, top, has_warehouse=has_warehouse)
-    words = Section("Words", _words(report, top))
-    return [*sections[:-1], *([words] if words.blocks else [])]
+    *sections, _ = outline(report, top, has_warehouse=has_warehouse)
+    said = [text for each in sections for block in each.blocks for text in texts(block)]
+    words = Section("Words", _words(report, top, "\n".join(said)))
+    return [*sections, *([words] if words.blocks else [])]
 
 
 def outline(report: Report, top: int, *, has_warehouse: bool = True) -> list[Section]:
@@ -379,20 +382,30 @@ def _state(p: ProgramRow) -> str:
     return f"{words} ({p.rule.replace('_', ' ')})" if p.state == "same" else words
 
 
-def _words(report: Report, top: int) -> list[Block]:
-    """Return what the words of findings mean, or without a base those of needs."""
+def _words(report: Report, top: int, said: str) -> list[Block]:
+    """Return what the words of findings mean, or without a base those of needs.
+
+    `said` is the text of the report: words that do not occur in it are left out.
+    """
     shown = report.findings[:top]
-    used = {*_CALLED, *(p.part for f in shown for p in f.parts)}
+    known = _CALLED
+    if not shown:
+        known = {} if report.comparison.base else _OF_NEEDS
+    used = {name for name, word in known.items() if _occurs(word, said)}
     if not any(c.standing == "likely" for f in shown for c in f.claims):
         used.discard("standing")
-    if not shown:
-        used = set() if report.comparison.base else set(_OF_NEEDS)
+    used |= {p.part for f in shown for p in f.parts}
     names = PART_TERMS | _CALLED | _OF_NEEDS
     return [
         Paragraph(f"{names.get(m.name, m.name)}: {m.definition}")
         for m in report.metrics
         if m.name in used
     ]
+
+
+def _occurs(word: str, text: str) -> bool:
+    pattern = rf"(?<!\w){re.escape(word)}(?!\w)"
+    return re.search(pattern, text, re.IGNORECASE) is not None
 
 
 def _definitions(report: Report) -> list[Block]:

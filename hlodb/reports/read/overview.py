@@ -6,9 +6,9 @@ run → queries → Overview → document/explanation.py
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hlodb.errors import UsageError
@@ -19,7 +19,7 @@ from hlodb.reports.read.facts import Answered, Run, find_run, read_runs
 from hlodb.schema.connection import Connection
 from hlodb.text import space_words
 
-OVERVIEW_SCHEMA = "1.4.0"
+OVERVIEW_SCHEMA = "1.5.0"
 """Version of the JSON form; the first number rises where a reader has to change."""
 
 Row = Mapping[str, Any]
@@ -100,7 +100,8 @@ class Overview:
     `has_programs` says whether the warehouse has any program with memory, of this run
     or another. `paths` are those of a run that only a temporary warehouse has; `db` is
     the user's warehouse, where printed commands have to name it. `is_joined` says
-    whether several paths are this one run.
+    whether several paths are this one run. `failed` are the places of memory spaces of
+    which a log tells that they did not suffice.
     """
 
     run: Run
@@ -109,6 +110,7 @@ class Overview:
     db: str | None = None
     has_programs: bool = False
     is_joined: bool = False
+    failed: Set[tuple[Any, ...]] = frozenset()
 
     @property
     def is_whole(self) -> bool:
@@ -117,8 +119,11 @@ class Overview:
 
     @property
     def lacks_dump(self) -> bool:
-        """Whether a log names buffers that no program has, though there is a dump."""
-        return any(is_of_another(self, row) for row in self.answers["oom_summary"])
+        """Whether a log tells of a failure that no program of the dump has."""
+        return any(
+            is_of_another(self, row) or (misfit_of(self, row) and not is_found(row))
+            for row in self.answers["oom_summary"]
+        )
 
     @property
     def is_empty(self) -> bool:
@@ -164,6 +169,7 @@ def read_overview(
         query: run_query(connection, query, {**asked, **more}).dicts()
         for query, more in OF_RUNS.items()
     }
+    of_run = dict(asked)
     if program is not None:
         asked["program"] = program
     of_programs = _answers_of_programs(
@@ -174,9 +180,12 @@ def read_overview(
     if not measured or None in measured or lacks:
         partial = run_query(connection, "partial_memory", asked).dicts()
         of_programs["partial_memory"] = partial
+    if answers["oom_summary"] and of_programs["headroom"]:
+        answers["oom_misfits"] = run_query(connection, "oom_misfits", of_run).dicts()
     # Only reports of logs are looked up among other runs.
     rows = answers["oom_summary"] and connection.execute(_HAS_PROGRAMS).fetchall()
-    return Overview(run, {**answers, **of_programs}, paths, db, bool(rows))
+    overview = Overview(run, {**answers, **of_programs}, paths, db, bool(rows))
+    return replace(overview, failed=_failed_places(overview))
 
 
 @contextmanager
@@ -231,10 +240,12 @@ def most_rows(top: int) -> int:
 def memory_spaces(overview: Overview) -> list[Row]:
     """Return the rows of `headroom` with those of `peak_by_space`, main memory first.
 
-    Within it the largest program comes first.
+    Within it the largest program comes first. `has_failed` says whether a log tells
+    that the memory did not suffice.
     """
     measured = {_place(row): row for row in overview.answers["peak_by_space"]}
     rows = [{**measured.get(_place(row), {}), **row} for row in _headroom(overview)]
+    rows = [{**row, "has_failed": _place(row) in overview.failed} for row in rows]
     return sorted(rows, key=lambda row: (row["color"], -(row["reserved_bytes"] or 0)))
 
 
@@ -274,9 +285,22 @@ def chunks_of(overview: Overview, report: Row) -> list[Row]:
     return [row for row in rows if (row["path"], row["ordinal"]) == place]
 
 
+def misfit_of(overview: Overview, report: Row) -> Row | None:
+    """Return why a report is of another dump than that of its run, if it is."""
+    place = (report["path"], report["ordinal"])
+    rows = overview.answers.get("oom_misfits", ())
+    found = (row for row in rows if (row["path"], row["ordinal"]) == place)
+    return next(found, None)
+
+
+def is_found(report: Row) -> bool:
+    """Return whether a dump has the program of a report."""
+    return report["program_run"] is not None
+
+
 def is_of_another(overview: Overview, report: Row) -> bool:
     """Return whether no dumped program is the one that a report names."""
-    if not overview.has_programs or report["program_run"] is not None:
+    if not overview.has_programs or is_found(report):
         return False
     named = any(row["instruction"] for row in buffers_of(overview, report))
     return bool(report["has_failed"] and (named or report["program"]))
@@ -353,6 +377,32 @@ def described_spaces(overview: Overview, programs: int) -> dict[str, Row]:
 
 def _memory(space: Row) -> str:
     return space_words(space["space_name"], space["color"])
+
+
+def _failed_places(overview: Overview) -> frozenset[tuple[Any, ...]]:
+    """Return the memory spaces that did not suffice by what logs tell.
+
+    Where a report names no program, and may be of the dump, any of its programs may be
+    meant.
+    """
+    spaces = memory_spaces(overview)
+    if not spaces:
+        return frozenset()
+    found = _failed_spaces(overview, spaces)
+    named = {
+        (report["space_name"] or "").lower()
+        for report in failures(overview)
+        if not is_found(report)
+        and not is_of_another(overview, report)
+        and misfit_of(overview, report) is None
+    }
+    found += [
+        space
+        for space in spaces
+        if space["space_name"].lower() in named
+        or ("" in named and space["color"] == MAIN_SPACE)
+    ]
+    return frozenset(map(_place, found))
 
 
 def _failed_spaces(overview: Overview, spaces: Sequence[Row]) -> list[Row]:

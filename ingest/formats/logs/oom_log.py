@@ -27,8 +27,9 @@ allocator lists its statistics and chunks:
 
 Ranks may write at the same time: lines that name theirs (`[rank3]:`, `mpirun
 --tag-output`, `srun -l`) are read rank by rank. A report that is cut, or mixed with
-another, is rejected there. A line that tells of a shortage of memory in other words is
-a report of the form `unknown`, which quotes it.
+another, is rejected there. One that a rank repeats in the same words is counted. A line
+that tells of a shortage of memory in other words is a report of the form `unknown`,
+which quotes it.
 
 Sources: XLA `buffer_assignment.cc`, `tsl/framework/bfc_allocator.cc`; libtpu's lists
 are from public logs of 2019 to 2026.
@@ -807,7 +808,7 @@ def parse_oom_log(text: str) -> OomLog:
             stream = streams.setdefault(rank, [])
             stream += ((piece, skipped) for piece in _unflattened(line))
     readings = [_read(rank, stream) for rank, stream in streams.items()]
-    reports = [report for each in readings for report in each.reports]
+    reports = [report for each in readings for report in _once(each.reports)]
     for each in readings:
         rejects += each.rejects
     stats = [found for each in readings for found in each.stats]
@@ -817,6 +818,17 @@ def parse_oom_log(text: str) -> OomLog:
     stats.sort(key=lambda found: found.line)
     taken = frozenset(number for each in readings for number in each.taken)
     return OomLog(reports, taken, rejects, stats)
+
+
+def _once(reports: Sequence[OomReport]) -> Iterator[OomReport]:
+    """Yield the reports of a rank; the first of equal ones counts the others."""
+    first: dict[str, OomReport] = {}
+    for report in reports:
+        known = first.setdefault(repr(replace(report, line=0)), report)
+        if known is report:
+            yield report
+        else:
+            known.sizes["repeat_count"] = known.sizes.get("repeat_count", 0) + 1
 
 
 def _watched(text: str) -> list[range]:

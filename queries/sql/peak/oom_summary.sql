@@ -7,15 +7,18 @@
 --   the temporaries or arguments. over_bytes is what the report says is too
 --   much, else needed_bytes minus capacity_bytes. Sizes are printed to a few
 --   digits. padding_bytes adds up the buffers that the report lists, which are
---   the largest only. program is the one that the message names; else the
---   program that has the most of the listed buffers, by instruction and shape;
---   else the one whose temporary allocation has exactly the size of the
---   request that failed. It is looked up in the same run, else in any run,
---   such as the dump of the job that wrote the log. free_bytes are those that
---   an allocator says are free, else its free chunks, else its limit less what
---   is in use. cause compares the request with them: too_large (larger than
---   all memory), fragmentation (enough is free, in pieces that are too small),
---   pool (the device has enough, the allocator may not use it), shortage.
+--   the largest only. program is the one that the message names; else it is
+--   found in the same run, else in any run, such as the dump of the job that
+--   wrote the log, by what program_by says: buffers (it has the most of the
+--   listed ones, by instruction and shape), paths (those of the buffers begin
+--   with its name), temporaries (one of its allocations has exactly the size
+--   of the request that failed) or rounded_temporaries (it has the only such
+--   allocation in the run that is as large as rounded). free_bytes are those
+--   that an allocator says are free, else its free chunks, else its limit less
+--   what is in use. cause compares the request with them: too_large (larger
+--   than all memory), fragmentation (enough is free, in pieces that are too
+--   small), pool (the device has enough, the allocator may not use it),
+--   shortage.
 --   failure_number joins reports of one failure. Of compilers these are the
 --   reports of one program and memory space whose needed_bytes differ by at
 --   most 0.5 %, or are equal where one names no program, or of which one
@@ -41,8 +44,8 @@
 -- column space_name
 -- column program VARCHAR name neutral: The program that ran out of memory.
 -- column program_run VARCHAR name neutral: The run that holds its dump.
--- column program_by VARCHAR name neutral: How it was found: message, buffers
---   or temporaries.
+-- column program_by VARCHAR name neutral: How it was found: message, buffers,
+--   paths, temporaries or rounded_temporaries.
 -- column operation VARCHAR text neutral: What the memory was for, where the
 --   message says it.
 -- column needed_bytes BIGINT bytes lower_is_better: What the program needs.
@@ -72,7 +75,8 @@
 -- column allocator VARCHAR name neutral: Name of the allocator.
 -- column error_code VARCHAR name neutral: XLA's number of the error.
 -- column message VARCHAR text neutral: The line, where it is not understood.
--- column repeat_count BIGINT count neutral: How often a like line follows.
+-- column repeat_count BIGINT count neutral: How often the same report follows,
+--   or a like line that is not understood; NULL if none does.
 WITH reports AS (
   SELECT r.run AS run_name, o.*
   FROM selected_run() AS r

@@ -189,6 +189,19 @@ def test_equal_names_grow_until_they_differ(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("named", ["../tpu.log", "deeper/../../tpu.log"])
+def test_a_file_above_is_called_after_its_folder(
+    tmp_path: Path, named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "job" / "here" / "deeper").mkdir(parents=True)
+    (tmp_path / "job" / "tpu.log").write_text(
+        "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4096 bytes.\n"
+    )
+    monkeypatch.chdir(tmp_path / "job" / "here")
+    [found] = discover([named])
+    assert (found.name, found.origin) == ("job", str((tmp_path / "job").resolve()))
+
+
 def test_a_name_for_one_run(dump: Path, tmp_path: Path) -> None:
     assert only(dump, run_name="nightly").name == "nightly"
     archive = write(tmp_path, {"x.tar": packed_tar(FILES)}) / "x.tar"

@@ -63,6 +63,8 @@ def test_little_of_a_rule_that_is_named_already_comes_last() -> None:
         (space(80, 100), Advice([LOGITS, BATCH], [])),
         (space(101, 100, is_refused=True), Advice([LOGITS, BATCH], [])),
         (space(10, None, is_refused=True), Advice([LOGITS, BATCH], [])),
+        ({**space(50, None), "has_failed": True}, Advice([LOGITS, BATCH], [])),
+        ({**space(10, None), "has_failed": True}, Advice([LOGITS, BATCH], [])),
     ],
 )
 def test_last_resorts_are_for_memory_that_is_short(place: Any, advice: Advice) -> None:

@@ -403,9 +403,30 @@ def test_a_numbered_list_of_other_things_is_none() -> None:
 
 
 def test_one_after_the_other() -> None:
-    log = parse_oom_log(f"{GPU}Traceback (most recent call last):\n{TPU}{GPU}")
+    again = GPU.replace("6.00MiB", "7.00MiB")
+    log = parse_oom_log(f"{GPU}Traceback (most recent call last):\n{TPU}{again}")
     assert [report.line for report in log.reports] == [2, 26, 51]
     assert [len(report.buffers) for report in log.reports] == [2, 1, 2]
+
+
+def test_a_report_that_is_repeated_is_counted() -> None:
+    """What another rank says, or with other buffers, is a report of its own."""
+    other = TPU.replace("Unpadded size: 64.00M", "Unpadded size: 32.00M")
+    log = parse_oom_log(TPU + TPU + other + TPU)
+    [first, second] = log.reports
+    assert (first.line, first.sizes["repeat_count"]) == (1, 2)
+    assert first.buffers != second.buffers
+    assert "repeat_count" not in second.sizes
+    ranks = "".join(
+        f"[rank{rank}]: {line}\n"
+        for rank in (1, 2)
+        for line in (TPU + TPU).splitlines()
+    )
+    found = [
+        (report.rank, report.sizes["repeat_count"])
+        for report in parse_oom_log(ranks).reports
+    ]
+    assert found == [(1, 1), (2, 1)]
 
 
 def test_lines_that_say_it_alone_are_logs() -> None:

@@ -1,0 +1,11 @@
+-- title: Platforms of reports of running out of memory
+-- question: Which platforms may a report of running out of memory be about?
+-- definition: Values of columns of oom_reports that only
+--   the runtimes of a device have. GPU_0_bfc and gpu_async_0 are XLA's names
+--   of allocators on GPUs of NVIDIA and AMD; libtpu names memory spaces. A
+--   report that no rule fits may be about any platform.
+-- grain: field, pattern, platform
+-- column field VARCHAR name neutral: Column of oom_reports.
+-- column pattern VARCHAR text neutral: Regular expression for its value.
+-- column platform
+-- column device VARCHAR text neutral: What such a platform is, in words.
