@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help more setup fix demo test test-docs test-slow check gold docs site-docs bench bench-quick bench-queries bench-lakes bench-causes bench-remedies oracle newest page bucket spark replay mcp proto torture mutants fuzz fuzz-queries wheel clean
+.PHONY: help more setup fix demo test test-long test-docs test-slow check gold docs site-docs bench bench-quick bench-queries bench-lakes bench-causes bench-remedies oracle newest page bucket spark replay mcp proto torture mutants fuzz fuzz-queries wheel clean
 
 help:  ## List these targets; `make more` lists the rarer ones
 	@grep -hE '^[a-z-]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 16
@@ -67,10 +67,15 @@ $(VENV)/pprof: Makefile | $(VENV)/made
 demo: $(VENV)/run  ## Ingest dumps of nine XLA releases and one TPU, show what changed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
-# A file stays with one process, so that what its tests share is made once; the longest
-# are not at the end.
-test: $(VENV)/dev  ## Run the tests
-	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
+# A file stays with one process, so that what its tests share is made once.
+APART = slow or browser or bucket or replay or wheel
+test: $(VENV)/dev  ## Run the tests, in minutes
+	$(BIN)/python -m pytest -q -n auto --dist loadfile -m "not (long or $(APART))"
+
+# The longest are not at the end.
+test-long: $(VENV)/dev  ### Run the files of tests that take most of the time
+	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder \
+		-m "long and not ($(APART))"
 
 test-docs: $(VENV)/dev  ### Compare README and guides with what their commands print
 	$(BIN)/python -m pytest -q -n auto -m "slow or not slow" tests/docs/test_guides.py

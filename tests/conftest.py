@@ -36,6 +36,12 @@ REPOSITORY = Path(__file__).parent.parent
 DATA = REPOSITORY / "tests" / "data"
 DUMPS = REPOSITORY / "examples" / "dumps"
 FRAMEWORKS = ("pytorch-2.9.0", "tensorflow-2.13.1", "tensorflow-2.21.0")
+LONG_FILES = frozenset(
+    REPOSITORY / line
+    for line in (REPOSITORY / "tests" / "long_files.txt").read_text("utf-8").split()
+)
+"""Files whose tests take most of the time, and are left to `make test-long`."""
+
 needs_proc = pytest.mark.skipif(
     not Path("/proc/self/fd").is_dir(), reason="reads /proc, which only Linux has"
 )
@@ -77,8 +83,12 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip tests that are marked `shared` where the full-size dumps are not there."""
+    """Mark tests of long files; skip those that need dumps that are not there."""
+    for item in items:
+        if item.path in LONG_FILES:
+            item.add_marker("long")
     if SHARED.is_dir():
         return
     reason = f"the full-size dumps are not beside this checkout ({SHARED})"
