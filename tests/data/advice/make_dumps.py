@@ -42,8 +42,9 @@ def all_programs() -> dict[str, Any]:
     third = import_module("third_programs").THIRD
     fourth = import_module("fourth_programs").FOURTH
     fifth = import_module("fifth_programs").FIFTH
+    sixth = import_module("sixth_programs").SIXTH
     first = import_module("programs").PROGRAMS
-    return {**first, **further, **third, **fourth, **fifth}
+    return {**first, **further, **third, **fourth, **fifth, **sixth}
 
 
 def compile_one(name: str, variant: str, folder: str) -> None:

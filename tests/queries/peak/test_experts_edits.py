@@ -26,6 +26,19 @@ TRUTHS = {truth.program: truth for truth in truths()}
         ("transducer", "chunk_loss", "logits", 0.15),
         ("vision_adam", "shard", "m, v, weights (1 part for 8 partitions)", 0.31),
         ("scanned_pairs", "chunk_attention", "attention scores", 0.06),
+        ("contrastive_towers", "chunk_pairs", "values of all pairs", 0.01),
+        (
+            "bootstrap_fits",
+            "chunk_batch",
+            "values of all 512 that jax.vmap maps over",
+            0.05,
+        ),
+        (
+            "shuffled_epochs",
+            "prepare_in_loop",
+            "arrays made for all iterations of while.163",
+            0.01,
+        ),
     ],
 )
 def test_the_edit_of_an_expert_comes_first(
@@ -58,6 +71,57 @@ def test_pairs_of_residues_are_no_batch(tmp_path: Path) -> None:
     rows = listed("pair_stack", tmp_path)
     assert rows[0]["rule_id"] == "checkpoint_loop"
     assert "halve_batch" not in {row["rule_id"] for row in rows}
+
+
+@pytest.mark.parametrize("program", ["shallow_water", "tuned_shallow_water"])
+def test_a_field_that_observations_lie_on_is_no_batch(
+    program: str, tmp_path: Path
+) -> None:
+    """There are 64 gauges, and 384 rows of the grid are a multiple of that."""
+    rules = {row["rule_id"] for row in listed(program, tmp_path)}
+    assert "halve_batch" not in rules
+
+
+def test_what_a_checkpointed_loop_keeps_is_its_whole_state() -> None:
+    """Height and currents are saved apart, the state of each step is kept whole."""
+    found = outcome(TRUTHS["shallow_water"], DATA)
+    assert found is not None and found.measured is not None
+    first = found.listed[0]
+    assert first["rule_id"] == "checkpoint_loop"
+    promised = first["saved_reserved_bytes"]
+    assert promised == pytest.approx(found.measured[0], rel=0.001)
+
+
+def test_what_the_compiler_alone_widens_is_not_to_be_narrowed(tmp_path: Path) -> None:
+    """XLA for a CPU multiplies in f32, and turns what it widened."""
+    rows = listed("tuned_mixer", tmp_path)
+    assert "halve_activation" not in {row["rule_id"] for row in rows}
+
+
+def test_of_summed_gradients_the_microbatch_is_to_be_halved(tmp_path: Path) -> None:
+    """Compiled with 16 examples instead of 32, 226 MiB less are reserved."""
+    [row] = listed("tuned_mixer", tmp_path)
+    assert (row["rule_id"], row["is_last_resort"]) == ("halve_microbatch", True)
+    assert row["advice"].startswith("Halve the microbatch: twice as many iterations")
+    assert row["saved_reserved_bytes"] == pytest.approx(226 << 20, rel=0.1)
+
+
+@pytest.mark.parametrize("program", ["contrastive_towers", "sigmoid_pairs"])
+def test_half_of_the_batch_of_a_loss_over_pairs_is_another_loss(
+    program: str, tmp_path: Path
+) -> None:
+    rows = listed(program, tmp_path)
+    assert rows[0]["rule_id"] == "chunk_pairs"
+    assert "halve_batch" not in {row["rule_id"] for row in rows}
+
+
+def test_rows_of_two_inputs_make_pairs() -> None:
+    found = outcome(TRUTHS["nearest_rows"], DATA)
+    assert found is not None and found.measured is not None
+    [row] = found.listed
+    assert (row["rule_id"], row["subject"]) == ("chunk_pairs", "values of all pairs")
+    promised = row["saved_reserved_bytes"]
+    assert promised == pytest.approx(found.measured[0], rel=0.02)
 
 
 def test_what_is_recomputed_at_once_is_there_again(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
--- step: Arrays that grow with the batch of a program that replaces arguments:
---   inputs, and temporary arrays of other dimensions than any argument. Of
+-- step: Arrays that may grow with the batch of a program that replaces
+--   arguments: inputs, and temporary arrays of other dimensions than any
+--   argument. halved_arrays says which do. Of
 --   two batches the larger one counts, in programs with jax.vmap and without
 --   indices as inputs: nodes and edges of a graph are no examples. From
 --   8 rows on, half of a batch that fills no 8 is not less: for convolutions a
@@ -26,7 +27,11 @@ WITH batches AS (
     AND bool_and(a.element_type IN ('f32', 'f64', 'bf16', 'f16'))
     AND min(a.first_dimension) > 1
 )
-SELECT v.module_id, v.value_id
+SELECT
+  v.module_id, v.value_id, v.size_bytes, v.kind, v.instruction_id, b.is_larger,
+  list_transform(
+    string_split(v.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
+  ) AS sizes
 FROM arrays AS v
 JOIN program_traits AS t
   ON t.module_id = v.module_id

@@ -1,9 +1,10 @@
--- step: Temporary arrays with a part for each example, outside of loops, that
---   are many times as large as what is given for the examples: in programs on
---   one device that compute forward alone, or keep little for the backward
---   pass, and where nothing more specific is as large. Their names tell of
---   vmap: other operations on a first dimension, such as statistics and scans
---   over time, need not fall into examples.
+-- step: Temporary arrays with a part for each example, outside of loops but
+--   those that run for every example, that are many times as large as what
+--   is given for the examples: in programs on one device that compute
+--   forward alone, or keep little for the backward pass, and where nothing
+--   more specific is as large. Their names tell of vmap: other operations on
+--   a first dimension, such as statistics and scans over time, need not fall
+--   into examples.
 -- grain: value
 WITH lengths AS MATERIALIZED (
   SELECT
@@ -16,10 +17,17 @@ WITH lengths AS MATERIALIZED (
     AND v.value_id = a.value_id
   JOIN modules AS m ON m.module_id = a.module_id
   JOIN program_traits AS t ON t.module_id = a.module_id
+  -- Such an operation on all examples at once, as on a matrix of all pairs.
+  ANTI JOIN (
+    SELECT module_id
+    FROM scheduled_instructions
+    WHERE is_exact
+      AND coalesce(op_name, '') NOT LIKE '%vmap(%'
+  ) AS e
+    ON e.module_id = a.module_id
   WHERE a.is_input
     AND a.dimensions LIKE '%,%'
     AND coalesce(m.num_partitions, 1) = 1
-    AND NOT t.is_exact
     AND (NOT t.has_backward OR t.platform = 'cpu')
   GROUP BY a.module_id, split_part(a.dimensions, ',', 1)
   HAVING length >= 16
@@ -64,7 +72,10 @@ inside AS MATERIALIZED (
     AND a.sizes = list_sort(string_split(v.dimensions, ','))
   WHERE v.kind = 'temp'
     AND v.dimensions LIKE '%,%'
-    AND c.kind = 'entry'
+    AND (
+      c.kind = 'entry'
+      OR strpos(v.name, 'vmap(') BETWEEN 1 AND strpos(v.name, '/while/body')
+    )
     AND v.opcode NOT IN ('while', 'conditional', 'call')
 ),
 -- A side of another argument has its own meaning, multiple or not.

@@ -2,9 +2,10 @@
 --   and of scores that are saved alone how many of their bytes are freed.
 -- grain: value, mark
 SELECT DISTINCT
-  b.module_id, b.value_id, 'activation' AS mark, CAST(NULL AS BIGINT) AS part,
-  CAST(NULL AS BIGINT) AS whole
-FROM batch_arrays AS b
+  b.module_id, b.value_id,
+  CASE WHEN b.is_micro THEN 'micro_activation' ELSE 'activation' END AS mark,
+  CAST(NULL AS BIGINT) AS part, CAST(NULL AS BIGINT) AS whole
+FROM halved_arrays AS b
 UNION ALL
 SELECT s.module_id, s.value_id, s.mark, s.part, s.whole FROM shaped_arrays AS s
 UNION ALL

@@ -63,13 +63,15 @@ WHERE s.idle_from_step IS NOT NULL
 UNION ALL
 SELECT
   k.module_id, k.value_id, 'kept',
-  'values that ' || k.loop_name || ' saves per iteration', 1, 1, NULL, NULL
+  'values that ' || k.loop_name || ' saves per iteration', k.part, k.whole,
+  NULL, NULL
 FROM kept_stacks AS k
 UNION ALL
 -- What the compiler alone makes of them goes with them.
 SELECT
   w.module_id, w.value_id, 'kept',
-  'values that ' || k.loop_name || ' saves per iteration', 1, 1, NULL, NULL
+  'values that ' || k.loop_name || ' saves per iteration', k.part, k.whole,
+  NULL, NULL
 FROM widened_arrays AS w
 JOIN arrays AS v USING (module_id, value_id)
 JOIN store.value_uses AS u

@@ -10,6 +10,7 @@ WITH RECURSIVE wide AS MATERIALIZED (
     FROM widened_arrays AS w
     JOIN program_traits AS t USING (module_id)
     WHERE t.platform = 'cpu'
+      AND w.is_plain
   ) AS w USING (module_id)
   WHERE a.element_type = 'f32'
     AND a.dimensions LIKE '%,%'

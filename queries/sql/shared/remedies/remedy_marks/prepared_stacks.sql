@@ -1,18 +1,13 @@
 -- step: Arrays that are widened or gathered for all iterations of a loop
 --   before it, and of which each iteration reads its part, where an argument
---   has as many parts that are smaller: weights of all layers.
+--   has as many parts that are smaller: weights of all layers. Also copies of
+--   whole inputs with their rows in another order, such as shuffled examples;
+--   they go whole where each iteration has a copy of its part already.
 -- grain: value
-WITH carried AS MATERIALIZED (
-  SELECT
-    v.module_id, v.value_id, v.size_bytes,
-    min(w.instruction) AS loop_name,
-    bool_or(
-      v.opcode IN ('convert', 'all-gather', 'all-gather-done')
-      OR v.name LIKE '%/convert_element_type'
-    ) AS is_converted,
-    list_transform(
-      string_split(v.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
-    ) AS sides
+WITH read_by_loops AS MATERIALIZED (
+  SELECT DISTINCT
+    v.module_id, v.value_id, w.instruction_id AS loop_id,
+    w.instruction AS loop_name
   FROM described_values AS w
   JOIN store.value_positions AS p
     ON p.module_id = w.module_id
@@ -22,9 +17,24 @@ WITH carried AS MATERIALIZED (
     AND v.value_id = p.value_id
   WHERE w.opcode = 'while'
     AND v.kind = 'temp'
-    AND v.name <> ''
-    AND NOT contains(v.name, '/while/body/')
+    AND v.dimensions LIKE '%,%'
     AND v.opcode NOT IN ('while', 'parameter', 'conditional', 'broadcast')
+),
+carried AS MATERIALIZED (
+  SELECT
+    v.module_id, v.value_id, v.size_bytes,
+    min(r.loop_name) AS loop_name,
+    bool_or(
+      v.opcode IN ('convert', 'all-gather', 'all-gather-done')
+      OR v.name LIKE '%/convert_element_type'
+    ) AS is_converted,
+    list_transform(
+      string_split(v.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
+    ) AS sides
+  FROM read_by_loops AS r
+  JOIN arrays AS v USING (module_id, value_id)
+  WHERE v.name <> ''
+    AND NOT contains(v.name, '/while/body/')
     AND v.dimensions LIKE '%,%,%'
   GROUP BY v.module_id, v.value_id, v.size_bytes, v.dimensions
 ),
@@ -38,6 +48,47 @@ stacked AS (
   FROM arguments AS a
   JOIN arrays AS v USING (module_id, value_id)
   WHERE a.dimensions LIKE '%,%,%'
+),
+gathers AS MATERIALIZED (
+  SELECT i.module_id, i.instruction_id
+  FROM scheduled_instructions AS i
+  WHERE i.opcode = 'gather'
+  UNION
+  SELECT c.module_id, c.instruction_id
+  FROM called_computations AS c
+  JOIN scheduled_instructions AS i USING (module_id, computation_id)
+  WHERE i.opcode = 'gather'
+),
+reordered AS (
+  SELECT
+    v.module_id, v.value_id, any_value(v.logical_bytes) AS logical_bytes,
+    min(r.loop_name) AS loop_name, any_value(w.trip_count) AS step_count,
+    bool_or(p.value_id IS NOT NULL) AS has_part
+  FROM read_by_loops AS r
+  JOIN arrays AS v USING (module_id, value_id)
+  SEMI JOIN gathers AS g
+    ON g.module_id = v.module_id
+    AND g.instruction_id = v.instruction_id
+  JOIN loops() AS w
+    ON w.module_id = r.module_id
+    AND w.instruction_id = r.loop_id
+    AND CAST(w.trip_count AS VARCHAR) = split_part(v.dimensions, ',', 1)
+  JOIN arguments AS a
+    ON a.module_id = v.module_id
+    AND a.is_input
+    AND a.element_type = v.element_type
+  JOIN arrays AS s
+    ON s.module_id = a.module_id
+    AND s.value_id = a.value_id
+    AND s.logical_bytes = v.logical_bytes
+  LEFT JOIN arrays AS p
+    ON p.module_id = v.module_id
+    AND p.kind = 'temp'
+    AND p.instruction LIKE '%dynamic-slice%'
+    AND p.element_type = v.element_type
+    AND p.logical_bytes * w.trip_count = v.logical_bytes
+  WHERE w.trip_count > 1
+  GROUP BY v.module_id, v.value_id
 )
 SELECT
   c.module_id, c.value_id, min(c.loop_name) AS loop_name,
@@ -55,3 +106,13 @@ WHERE c.sides[1] > 1
     list_zip(c.sides, a.sides), lambda pair: pair[1] % greatest(pair[2], 1) = 0
   ))
 GROUP BY c.module_id, c.value_id
+UNION
+SELECT
+  module_id, value_id, loop_name,
+  -- A set has one share, that of its largest array.
+  first_value(step_count - CAST(NOT has_part AS BIGINT)) OVER largest_first,
+  first_value(step_count) OVER largest_first
+FROM reordered
+WINDOW largest_first AS (
+  PARTITION BY module_id, loop_name ORDER BY logical_bytes DESC, value_id
+)

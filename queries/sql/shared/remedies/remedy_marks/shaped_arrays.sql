@@ -1,12 +1,13 @@
 -- step: Temporary arrays that their dimensions give away, outside of loops
 --   over parts: logits over a vocabulary, and at pairs of positions all that
---   is computed beside logits, scores of every pair of positions,
---   as many as a softmax over such pairs has, and of these what a loop saves
---   of each layer for the backward pass, differences of every pair of points,
---   where each operand is spread over the points of the other, and gradients
---   of every example. What they are compared with is one row of lists per
---   program: few joins, which are planned fast. part of whole: saved scores
---   go as a whole; NULL where the rule says how much.
+--   is computed beside logits, values of all pairs of points, which are rows
+--   of one input or of two, scores of every pair of positions, as many as a
+--   softmax over such pairs has, and of these what a loop saves of each layer
+--   for the backward pass, differences of every pair of points, where each
+--   operand is spread over the points of the other, and gradients of every
+--   example. What they are compared with is one row of lists per program: few
+--   joins, which are planned fast. part of whole: saved scores go as a whole;
+--   NULL where the rule says how much.
 -- grain: value, mark
 WITH sized AS MATERIALIZED (
   SELECT
@@ -42,6 +43,7 @@ known AS MATERIALIZED (
         AND len(k.sizes) = 2
         AND 8 * k.sizes[1] <= k.sizes[2]
     ) AS clouds,
+    list(DISTINCT k.row_count) FILTER (WHERE k.row_count >= 4096) AS rows,
     list(DISTINCT k.dimensions) FILTER (
       WHERE k.name LIKE '%dot_general%'
         OR k.name LIKE '%softmax%'
@@ -50,13 +52,21 @@ known AS MATERIALIZED (
     SELECT
       a.module_id, a.dimensions, '' AS name, NOT a.is_input AS is_weight,
       TRUE AS is_argument,
+      CASE
+        WHEN a.is_input
+          AND regexp_matches(a.element_type, '^b?f[0-9]')
+          AND regexp_full_match(a.dimensions, '\d+,\d+')
+          AND TRY_CAST(split_part(a.dimensions, ',', 1) AS BIGINT)
+            >= 8 * TRY_CAST(split_part(a.dimensions, ',', 2) AS BIGINT)
+          THEN TRY_CAST(split_part(a.dimensions, ',', 1) AS BIGINT)
+      END AS row_count,
       list_sort(list_transform(
         string_split(a.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
       )) AS sizes
     FROM arguments AS a
     WHERE a.dimensions LIKE '%,%'
     UNION ALL
-    SELECT s.module_id, s.dimensions, s.name, FALSE, FALSE, s.sizes
+    SELECT s.module_id, s.dimensions, s.name, FALSE, FALSE, NULL, s.sizes
     FROM sized AS s
     WHERE NOT s.is_mask
       AND NOT s.is_stack
@@ -116,11 +126,22 @@ marked AS (
   SELECT
     v.module_id, v.value_id, v.is_saved OR v.is_stack AS is_saved,
     (len(v.sizes) = 2 OR (len(v.sizes) = 3 AND v.sizes[3] <= 8))
-      AND v.sizes[1] = v.sizes[2]
-      AND v.sizes[1] >= 4096
       AND NOT t.is_exact
       AND NOT list_contains(coalesce(k.weights, []), list_sort(v.sizes))
-      AND list_contains(coalesce(k.clouds, []), v.sizes[1]) AS is_pairs,
+      AND CASE
+        WHEN v.sizes[1] = v.sizes[2] THEN v.sizes[1] >= 4096
+          AND list_contains(coalesce(k.clouds, []), v.sizes[1])
+        -- Of rows of two inputs, or of a device's rows and all it gathers.
+        ELSE len(v.sizes) = 2
+          AND len(list_filter(
+            v.sizes,
+            lambda x: list_contains(coalesce(k.rows, []), x)
+              OR (
+                x % t.partitions = 0
+                AND list_contains(coalesce(k.rows, []), x // t.partitions)
+              )
+          )) = 2
+      END AS is_pairs,
     CASE
       WHEN v.is_mask THEN NULL
       WHEN t.has_backward
