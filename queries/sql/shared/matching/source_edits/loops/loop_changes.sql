@@ -1,8 +1,8 @@
 -- step: Loops that one side lacks, or that run another number of times. The
 --   source line is that of the edit, inner_file and inner_function are of the
 --   user's innermost call; where the edit seems to be in another function on
---   each side, both lines are of that. is_of_gradients: it is in the backward pass, and
---   the other side has it in the forward pass alone.
+--   each side, both lines are of that. is_of_gradients: it is in the backward
+--   pass, and the other side has it in the forward pass alone.
 -- grain: pair, loop
 WITH forward_loops AS (
   SELECT o.pair, o.is_candidate, o.user_function, s.trip_count
