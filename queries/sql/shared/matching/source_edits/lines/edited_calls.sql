@@ -1,9 +1,10 @@
 -- step: The pairs in which some call of the user is at another line or column,
 --   on one side only, or of another jitted function, and those compiled by one
---   release, as flags of the same names say. In all others, operations that
---   are added, removed or replaced are those of another release of a library,
---   which may rename private functions. has_other_frames: the release of one
---   side prints frames, that of the other only lines.
+--   release, which lists the same flags (run_releases). In all others,
+--   operations that are added, removed or replaced are those of another
+--   release of a library, which may rename private functions.
+--   has_other_frames: the release of one side prints frames, that of the other
+--   only lines.
 -- grain: pair
 WITH named_calls AS MATERIALIZED (
   SELECT
@@ -36,12 +37,11 @@ other_callees AS (
     AND c.is_candidate
     AND NOT list_has_any(b.names, c.names)
 ),
-flag_names AS MATERIALIZED (
-  SELECT f.run_id, list_sort(list(DISTINCT f.name)) AS names
-  FROM compiler_flags AS f
-  WHERE list_contains($base_runs, f.run_id)
-    OR list_contains($candidate_runs, f.run_id)
-  GROUP BY f.run_id
+releases AS MATERIALIZED (
+  SELECT k.run_id, k.list_kinds, k.flag_names
+  FROM run_releases(
+    run_ids := list_distinct(list_concat($base_runs, $candidate_runs))
+  ) AS k
 ),
 of_one_release AS (
   SELECT a.pair
@@ -50,9 +50,11 @@ of_one_release AS (
       unnest(range(1, len($base_runs) + 1)) AS pair,
       unnest($base_runs) AS base_run, unnest($candidate_runs) AS candidate_run
   ) AS a
-  JOIN flag_names AS b ON b.run_id = a.base_run
-  JOIN flag_names AS c ON c.run_id = a.candidate_run
-  WHERE b.names = c.names
+  JOIN releases AS b ON b.run_id = a.base_run
+  JOIN releases AS c
+    ON c.run_id = a.candidate_run
+    AND c.list_kinds = b.list_kinds
+    AND c.flag_names = b.flag_names
 ),
 calls AS (
   SELECT DISTINCT
