@@ -62,10 +62,10 @@ Row = tuple[str, str, int | None, bool, str]
                     "proven",
                 ),
                 ("inputs", "the inputs", 64 * MIB, False, "proven"),
-                ("unexplained", "unexplained", 2 * MIB, False, "unknown"),
+                ("several", "the edit, given these inputs", 2 * MIB, False, "likely"),
             ],
             "+8.00 MiB from decoder.py:60; +64.00 MiB from the inputs; +2.00 MiB"
-            " unexplained",
+            " likely from the edit, given these inputs",
             marks=pytest.mark.slow,
         ),
         pytest.param(

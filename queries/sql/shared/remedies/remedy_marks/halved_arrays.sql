@@ -120,7 +120,9 @@ shares AS (
             AND (
               (p.is_part AND x = p.size) OR NOT list_contains(d.taken, x)
             )
+            -- What a few examples make on several devices is no weight.
             AND (d.partitions = 1 OR x % d.partitions > 0
+              OR x // d.partitions < 8
               OR NOT list_contains(d.taken, x // d.partitions))
         )) > 0
     ) AS grown_bytes,
