@@ -6,9 +6,9 @@
 --   line decides (line_marks). An operation without a line is backward if
 --   others of the module have one, as operations from autograd's threads.
 --   Operations that the framework makes without a line in any phase are left
---   out. What bears the name of a recomputed operation is forward where the
---   forward pass goes on after it and no product of the backward pass comes
---   before it: XLA merged it with the first computation.
+--   out. Compiled for a CPU, what bears the name of a recomputed operation is
+--   forward where the forward pass goes on after it and no product of the
+--   backward pass comes before it: XLA merged it with the first computation.
 -- grain: module content, instruction
 -- param run
 -- param program
@@ -27,15 +27,15 @@ WITH named AS MATERIALIZED (
     o.module_id, o.instruction_id, o.op_name, o.phase, o.is_forward_marked,
     o.is_told_by_line, o.has_line, o.schedule_step,
     o.is_recomputed
-    AND o.schedule_step < least(
-      min(o.schedule_step) FILTER (
-        -- What needs no argument, such as zeros, comes first.
-        WHERE o.phase = 'backward'
-          AND NOT o.is_recomputed
-          AND regexp_matches(o.op_name, '(dot_general|conv_general_dilated)$')
-      ) OVER of_module,
-      max(o.schedule_step) FILTER (WHERE o.phase = 'forward') OVER of_module
-    ) AS is_merged
+    -- What needs no argument, such as zeros, comes before any product.
+    AND o.schedule_step < min(o.schedule_step) FILTER (
+      WHERE o.phase = 'backward'
+        AND NOT o.is_recomputed
+        AND regexp_matches(o.op_name, '(dot_general|conv_general_dilated)$')
+    ) OVER of_module
+    AND o.schedule_step < max(o.schedule_step) FILTER (
+      WHERE o.phase = 'forward'
+    ) OVER of_module AS may_be_merged
   FROM op_paths() AS o
   WINDOW of_module AS (PARTITION BY o.module_id)
 ),
@@ -43,6 +43,12 @@ by_line AS MATERIALIZED (
   SELECT DISTINCT module_id
   FROM named
   WHERE is_told_by_line
+),
+merging AS MATERIALIZED (
+  SELECT DISTINCT module_id
+  FROM (SELECT DISTINCT module_id FROM named WHERE may_be_merged)
+  JOIN modules AS m USING (module_id)
+  WHERE m.platform = 'cpu'
 ),
 lines AS MATERIALIZED (
   SELECT
@@ -66,7 +72,7 @@ lines AS MATERIALIZED (
 SELECT
   n.module_id, n.instruction_id, n.op_name,
   CASE
-    WHEN n.is_merged THEN 'forward'
+    WHEN n.may_be_merged AND c.module_id IS NOT NULL THEN 'forward'
     WHEN n.phase <> 'other' OR s.module_id IS NULL THEN n.phase
     WHEN l.is_backward THEN 'backward'
     WHEN l.instruction_id IS NULL AND n.has_line THEN 'backward'
@@ -79,3 +85,4 @@ LEFT JOIN (SELECT DISTINCT module_id FROM lines) AS s USING (module_id)
 LEFT JOIN lines AS l
   ON l.module_id = n.module_id
   AND l.instruction_id = n.instruction_id
+LEFT JOIN merging AS c ON c.module_id = n.module_id

@@ -1,8 +1,8 @@
 -- step: What was edited in a group: a type, sharding or shape, what a loop
 --   stacks, else which operations were added, removed or replaced. One stray
 --   type, shape or sharding changes many lines: its groups are one edit, at
---   the first of them, and so are those in which others stand for one
---   operation.
+--   the first of them, and so are those in which the same operations stand
+--   for one.
 -- grain: pair, edit
 WITH operation_sums AS (
   SELECT
@@ -157,16 +157,12 @@ FROM ranked AS g
 GROUP BY
   g.pair, g.change, g.base_text,
   CASE
+    WHEN g.change IN ('retyped', 'reshaped', 'resharded') THEN g.candidate_text
     WHEN g.change = 'replaced'
       AND g.candidate_text IS NOT NULL
       AND regexp_full_match(g.base_text, '[a-z]\w+')
-      THEN 'one operation'
-    ELSE g.candidate_text
-  END,
-  CASE
-    WHEN g.change = 'replaced'
-      AND g.candidate_text IS NOT NULL
-      AND regexp_full_match(g.base_text, '[a-z]\w+')
-      THEN 0
-    WHEN g.change NOT IN ('retyped', 'reshaped', 'resharded') THEN g.rank
+      THEN array_to_string(
+        list_sort(string_split(g.candidate_text, ', ')), ', '
+      )
+    ELSE CAST(g.rank AS VARCHAR)
   END
