@@ -37,6 +37,7 @@ from hlodb.reports.read.baseline import FIRST
 from hlodb.reports.read.capacity import limit_of, limit_words
 from hlodb.reports.read.causes import explaining
 from hlodb.reports.read.environment import release_flags
+from hlodb.reports.read.programs import ProgramRow
 from hlodb.text import (
     bytes_from_to,
     counted,
@@ -125,8 +126,9 @@ def _found(report: Judged, counts: Counter[str]) -> str:
         told = [_changed_text(f, shared)]
         is_all = report.kind == "diff" and worst is None
         parts = told if is_all else [*told, *parts]
-        if counts["changed"] == 1:
-            counts = counts - Counter(["changed"])
+        # A program has a row per memory space.
+        rows = [p for p in report.programs if p.state == "changed"]
+        counts = counts - Counter(changed=sum(_place(p) == _place(f) for p in rows))
     if not failed and report.kind != "diff" and (grown := unjudged_growth(report)):
         parts.insert(0, _unjudged_text(grown[0], report))
         counts = counts - Counter(["not_comparable"])
@@ -137,6 +139,10 @@ def _found(report: Judged, counts: Counter[str]) -> str:
     if is_other and not is_said:
         released = ["compiled by another release of XLA"]
     return "; ".join([*parts, *released, *others, *([headroom] if headroom else [])])
+
+
+def _place(row: Finding | ProgramRow) -> tuple[str, int | None, int | None]:
+    return row.program, row.rank, row.module_number
 
 
 def _why_nothing(report: Judged) -> str:
@@ -220,7 +226,7 @@ def _lost_text(lost: Sequence[Finding], shared: Names) -> str:
     first = max(lost, key=lambda f: f.lost_donation_bytes)
     who = f"{called(first, shared)} {memory(first)}"
     text = f"{who}: {lost_words(first.lost_donation_bytes)}"
-    more = len({(f.program, f.rank, f.module_number) for f in lost}) - 1
+    more = len({_place(f) for f in lost}) - 1
     return f"{text}, and {counted(more, 'more program')}" if more else text
 
 
