@@ -22,7 +22,8 @@
 --   out in another folder than the base has the base's files.
 -- grain: pair of snapshots, edit
 -- steps: programs, program_instructions, forms, operand_edges,
---   program_calls, call_paths, entry_places, arguments, argument_agreement,
+--   program_calls, call_paths, forward_computations, entry_places, arguments,
+--   argument_agreement,
 --   dumped_frames, checkouts, frames, user_functions, call_sites,
 --   innermost_calls, instruction_frames, edited_calls, user_folders,
 --   core_paths, operations, unmatched_operations, first_unmatched,

@@ -28,6 +28,29 @@ fed_by_unmatched AS (
   WHERE o.opcode <> 'constant'
     AND (o.is_located OR o.opcode <> 'broadcast')
 ),
+-- Lines whose unmatched operations all follow from others of them.
+own_lines AS MATERIALIZED (
+  SELECT l.pair, l.is_candidate, l.site
+  FROM (
+    SELECT u.*, c.site
+    FROM unmatched_operations AS u
+    JOIN innermost_calls AS c USING (pair, is_candidate, frame_id)
+  ) AS l
+  LEFT JOIN operand_edges AS e USING (pair, is_candidate, instruction_id)
+  LEFT JOIN unmatched_operations AS o
+    ON o.pair = e.pair
+    AND o.is_candidate = e.is_candidate
+    AND o.instruction_id = e.operand_id
+    AND o.opcode <> 'constant'
+  LEFT JOIN innermost_calls AS f
+    ON f.pair = o.pair
+    AND f.is_candidate = o.is_candidate
+    AND f.frame_id = o.frame_id
+  WHERE NOT l.is_recomputed
+    AND NOT l.is_backward
+  GROUP BY l.pair, l.is_candidate, l.site
+  HAVING bool_and(o.pair IS NULL OR coalesce(f.site = l.site, TRUE))
+),
 starts AS MATERIALIZED (
   SELECT u.*
   FROM unmatched_operations AS u
@@ -66,8 +89,8 @@ of_other_type_alone AS MATERIALIZED (
   WHERE o.element_type <> s.element_type
 ),
 -- It is converted as what it meets in a reader is of another type, which is
--- not converted itself; or it is a constant of that type, such as the zeros
--- that a scatter adds to.
+-- not converted itself, and does not follow from it; or it is a constant of
+-- that type, such as the zeros that a scatter adds to.
 converted_for_another AS (
   SELECT s.pair, s.is_candidate, s.instruction_id
   FROM starts AS s
@@ -98,6 +121,16 @@ converted_for_another AS (
       AND o.element_type = s.element_type
     )
     AND o.opcode NOT IN ('constant', 'broadcast', 'parameter', 'convert')
+    AND NOT EXISTS (
+      SELECT 1
+      FROM innermost_calls AS c
+      JOIN innermost_calls AS d USING (pair, is_candidate, site)
+      JOIN own_lines AS l USING (pair, is_candidate, site)
+      WHERE c.pair = s.pair
+        AND c.is_candidate = s.is_candidate
+        AND c.frame_id = s.frame_id
+        AND d.frame_id = o.frame_id
+    )
 )
 SELECT s.*
 FROM starts AS s

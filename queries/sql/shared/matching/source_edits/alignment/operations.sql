@@ -32,7 +32,8 @@ SELECT
   ) AS is_callback,
   coalesce(contains(f.op_name, 'rematted_computation'), FALSE)
     AS is_recomputed,
-  coalesce(contains(f.op_name, 'transpose('), FALSE) AS is_backward,
+  coalesce(contains(f.op_name, 'transpose('), FALSE)
+    OR w.computation_id IS NULL AS is_backward,
   u.function_name AS user_function, n.function_name IS NOT NULL AS is_located,
   hash(
     c.core, f.opcode, u.function_name, n.function_name IS NULL,
@@ -55,6 +56,10 @@ LEFT JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
 LEFT JOIN shared_functions AS u
   ON u.pair = i.pair
   AND u.function_name = n.function_name
+LEFT JOIN forward_computations AS w
+  ON w.pair = i.pair
+  AND w.is_candidate = i.is_candidate
+  AND w.computation_id = i.computation_id
 LEFT JOIN call_paths AS q
   ON q.pair = i.pair
   AND q.is_candidate = i.is_candidate

@@ -1,7 +1,10 @@
 -- step: Starts that belong to another edit: to a checkpoint, constant, loop or
 --   output of the same line or function, or to a loop on one side that runs
---   them, or ran them. The empty stacks that a loop begins with are of its own
---   frame, and another checkpoint saves other values in them, of other types.
+--   them, or ran them; to one that runs more or fewer times only where their
+--   innermost call is in its function. A conversion in a function that is
+--   recomputed belongs to that where the other side has such, too. The empty
+--   stacks that a loop begins with are of its own frame, and another
+--   checkpoint saves other values in them, of other types.
 -- grain: pair, side, instruction
 WITH RECURSIVE nested_calls AS MATERIALIZED (
   SELECT DISTINCT i.pair, i.is_candidate, i.computation_id, c.called_id
@@ -35,6 +38,8 @@ computations_in_loops AS (
   SELECT DISTINCT t.pair, t.is_candidate, t.computation_id
   FROM unmatched_loops AS l
   JOIN loop_contents AS t USING (pair, is_candidate, instruction_id)
+  JOIN loop_changes AS c USING (pair, is_backward, user_function, loop_number)
+  WHERE NOT c.has_same_body
 ),
 run_in_loops AS (
   SELECT DISTINCT
@@ -54,10 +59,16 @@ functions_of_loops AS (
     AND n.function_name = r.function_name
   GROUP BY ALL
 ),
+converted AS (
+  SELECT DISTINCT pair, is_candidate, key, element_type
+  FROM operations
+  WHERE opcode = 'convert'
+    AND NOT is_backward
+),
 starts AS MATERIALIZED (
   SELECT
     u.pair, u.is_candidate, u.instruction_id, u.computation_id, u.opcode,
-    u.operation, u.frame_id, n.file_name AS inner_file,
+    u.operation, u.key, u.element_type, u.frame_id, n.file_name AS inner_file,
     n.function_name AS inner_function, s.source_file, s.function_name, s.line
   FROM first_unmatched AS u
   JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
@@ -68,7 +79,13 @@ FROM starts AS s
 SEMI JOIN recomputed_functions AS r
   ON r.pair = s.pair
   AND r.function_name = s.inner_function
+LEFT JOIN converted AS c
+  ON c.pair = s.pair
+  AND c.is_candidate <> s.is_candidate
+  AND c.key = s.key
+  AND c.element_type = s.element_type
 WHERE s.opcode <> 'convert'
+  OR c.pair IS NOT NULL
 UNION
 SELECT s.pair, s.is_candidate, s.instruction_id
 FROM starts AS s
@@ -100,6 +117,11 @@ JOIN loop_changes AS l
   ON l.pair = c.pair
   AND c.file_name IN (l.source_file, l.inner_file)
   AND c.function_name IN (l.function_name, l.inner_function)
+  AND (
+    NOT l.has_same_body
+    OR c.function_name = s.inner_function
+    AND c.file_name = s.inner_file
+  )
 UNION
 SELECT s.pair, s.is_candidate, s.instruction_id
 FROM starts AS s

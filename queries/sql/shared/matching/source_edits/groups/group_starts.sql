@@ -4,7 +4,12 @@
 --   are not as often on both sides; with other loops also by the function and
 --   operation alone, as a loop has a path of its own.
 -- grain: pair, side, instruction
-WITH key_counts AS (
+WITH other_loops AS (
+  SELECT DISTINCT pair
+  FROM loop_changes
+  WHERE NOT has_same_body
+),
+key_counts AS (
   SELECT
     pair, key, count_if(NOT is_candidate) AS base_count,
     count_if(is_candidate) AS candidate_count
@@ -29,7 +34,7 @@ JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
 JOIN argument_agreement AS g USING (pair)
 ANTI JOIN explained_starts AS e USING (pair, is_candidate, instruction_id)
 LEFT JOIN key_counts AS k USING (pair, key)
-LEFT JOIN (SELECT DISTINCT pair FROM loop_changes) AS l ON l.pair = u.pair
+LEFT JOIN other_loops AS l ON l.pair = u.pair
 LEFT JOIN operation_counts AS o
   ON o.pair = u.pair
   AND o.opcode = u.opcode

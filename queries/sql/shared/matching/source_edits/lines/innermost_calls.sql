@@ -4,6 +4,6 @@ SELECT
   pair, is_candidate, frame_id,
   arg_min(file_name, distance) AS file_name,
   arg_min(function_name, distance) AS function_name,
-  arg_min(line, distance) AS line
+  arg_min(line, distance) AS line, arg_min(site, distance) AS site
 FROM call_sites
 GROUP BY pair, is_candidate, frame_id

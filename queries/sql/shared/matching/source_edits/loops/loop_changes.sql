@@ -2,7 +2,8 @@
 --   source line is that of the edit, inner_file and inner_function are of the
 --   user's innermost call; where the edit seems to be in another function on
 --   each side, both lines are of that. is_of_gradients: it is in the backward
---   pass, and the other side has it in the forward pass alone.
+--   pass, and the other side has it in the forward pass alone. has_same_body:
+--   it runs about as much as before, more or fewer times.
 -- grain: pair, loop
 WITH forward_loops AS (
   SELECT o.pair, o.is_candidate, o.user_function, s.trip_count
@@ -46,6 +47,8 @@ SELECT
   max(l.body_size) FILTER (WHERE l.is_candidate) AS candidate_size,
   bool_or(NOT l.is_candidate) AS is_in_base,
   bool_or(l.is_candidate) AS is_in_candidate,
+  is_in_base AND is_in_candidate AND base_size BETWEEN
+    0.8 * candidate_size AND 1.25 * candidate_size AS has_same_body,
   min(l.source_file) AS source_file, min(l.function_name) AS function_name,
   max(l.line) FILTER (WHERE NOT l.is_candidate) AS base_line,
   max(l.line) FILTER (WHERE l.is_candidate) AS candidate_line,

@@ -1,9 +1,11 @@
 -- step: Pairs of which one side recomputes more. is_kept says that some
 --   checkpoint is still in the candidate. more_barriers: JAX writes one
---   opt-barrier per checkpoint that is recomputed, whatever it saves.
+--   opt-barrier per checkpoint that is recomputed, whatever it saves; is_of_one
+--   says that no side has more than one.
 -- grain: pair
 SELECT
   t.*, coalesce(b.more_barriers, 0) AS more_barriers,
+  coalesce(b.most_barriers = 1, FALSE) AS is_of_one,
   EXISTS (
     SELECT 1
     FROM operations AS o
@@ -13,7 +15,9 @@ SELECT
   ) AS is_kept
 FROM (
   SELECT
-    pair, sum(CASE WHEN is_candidate THEN 1 ELSE -1 END) AS more_barriers
+    pair, sum(CASE WHEN is_candidate THEN 1 ELSE -1 END) AS more_barriers,
+    greatest(count_if(is_candidate), count_if(NOT is_candidate))
+      AS most_barriers
   FROM operations
   WHERE opcode = 'opt-barrier'
   GROUP BY pair

@@ -1,8 +1,9 @@
 -- step: Edits of checkpoints, each at the innermost call of the user that
 --   leads to nearly all that is no longer or newly recomputed, on the side
 --   that recomputes it; the other side has the line of the same function that
---   computes most of it. JAX keeps the innermost ten frames: calls further out
---   are those of the loops around it.
+--   computes most of it. One checkpoint has all that is recomputed below it:
+--   what leads to most of it is often a function that it calls. JAX keeps the
+--   innermost ten frames: calls further out are those of the loops around it.
 -- grain: pair
 WITH RECURSIVE changed_keys AS MATERIALIZED (
   SELECT pair, key FROM recomputation_counts WHERE has_changed
@@ -16,7 +17,10 @@ affected AS MATERIALIZED (
   JOIN recomputation_changes AS t USING (pair)
   LEFT JOIN changed_keys AS k USING (pair, key)
   WHERE o.is_located
-    AND (k.key IS NOT NULL OR o.opcode = 'opt-barrier')
+    AND (
+      k.key IS NOT NULL OR o.opcode = 'opt-barrier'
+      OR t.is_of_one AND o.is_recomputed
+    )
     AND (o.is_recomputed OR o.opcode = 'opt-barrier') = has_more
 ),
 callers AS MATERIALIZED (
@@ -78,8 +82,10 @@ checkpoint_sites AS MATERIALIZED (
     WHERE has_more
     GROUP BY pair
   ) AS m USING (pair)
+  JOIN recomputation_changes AS t USING (pair)
   WHERE s.has_more
-    AND s.operation_count >= 0.9 * m.most
+    AND s.operation_count
+      >= CASE WHEN t.is_of_one THEN 0.995 ELSE 0.9 END * m.most
   QUALIFY row_number() OVER (
     PARTITION BY s.pair
     ORDER BY s.distance, s.operation_count DESC, s.site
