@@ -43,8 +43,9 @@ def all_programs() -> dict[str, Any]:
     fourth = import_module("fourth_programs").FOURTH
     fifth = import_module("fifth_programs").FIFTH
     sixth = import_module("sixth_programs").SIXTH
+    seventh = import_module("seventh_programs").SEVENTH
     first = import_module("programs").PROGRAMS
-    return {**first, **further, **third, **fourth, **fifth, **sixth}
+    return {**first, **further, **third, **fourth, **fifth, **sixth, **seventh}
 
 
 def compile_one(name: str, variant: str, folder: str) -> None:
