@@ -65,25 +65,25 @@ def summed_chains(variant: str) -> Program:
 
 
 def dense_factors(variant: str) -> Program:
-    """Return a step of factors fitted to a dense matrix of weighted counts."""
+    """Return a step of factors fitted to a dense matrix of counts, each with a trust."""
     rows, columns, width, parts = 49_152, 16_384, 96, 32
 
-    def misfit(left: Any, right: Any, counts: Any, weights: Any) -> Any:
+    def misfit(left: Any, right: Any, counts: Any, trust: Any) -> Any:
         miss = jnp.log1p(counts) - left @ right.T
-        return (weights * miss * miss).sum()
+        return (trust * miss * miss).sum()
 
-    def loss(factors: Any, counts: Any, weights: Any) -> Any:
+    def loss(factors: Any, counts: Any, trust: Any) -> Any:
         left, right = factors
         if variant == "chunked":
             split = lambda a: a.reshape(parts, -1, a.shape[1])  # noqa: E731
             one = jax.checkpoint(lambda part: misfit(part[0], right, *part[1:]))
-            total = jax.lax.map(one, (split(left), split(counts), split(weights))).sum()
+            total = jax.lax.map(one, (split(left), split(counts), split(trust))).sum()
         else:
-            total = misfit(left, right, counts, weights)
+            total = misfit(left, right, counts, trust)
         return total / (rows * columns) + 1e-5 * ((left**2).sum() + (right**2).sum())
 
-    def fit(factors: Any, speed: Any, counts: Any, weights: Any) -> Any:
-        value, slopes = jax.value_and_grad(loss)(factors, counts, weights)
+    def fit(factors: Any, speed: Any, counts: Any, trust: Any) -> Any:
+        value, slopes = jax.value_and_grad(loss)(factors, counts, trust)
         speed = jax.tree.map(lambda v, g: 0.9 * v + g, speed, slopes)
         return jax.tree.map(lambda f, v: f - 0.1 * v, factors, speed), speed, value
 

@@ -58,7 +58,8 @@
 --   program_traits, returned_arrays, new_states, grown_results,
 --   dense_gradients, result_arrays, read_steps, result_sources,
 --   positional_arrays, windowed_arrays, kept_stacks, long_loops,
---   narrow_programs, awaiting_gradients, shaped_arrays, softmax_dimensions,
+--   narrow_programs, awaiting_gradients, shaped_arrays, one_hot_arrays,
+--   softmax_dimensions,
 --   widened_arrays, narrowed_arguments, whole_states, undivided_arguments,
 --   whole_updates, batch_arrays, halved_arrays, prepared_stacks,
 --   relaid_arrays, gathered_results, real_spectra, chunkable_arrays,
@@ -105,6 +106,14 @@ WITH marked AS (
   JOIN argument_places AS p
     ON p.module_id = v.module_id
     AND p.allocation_id = v.allocation_id
+  -- State has a result of its own dimensions.
+  SEMI JOIN (
+    SELECT a.module_id, a.dimensions
+    FROM arrays AS a
+    JOIN result_places() AS p USING (module_id, value_id)
+  ) AS r
+    ON r.module_id = v.module_id
+    AND r.dimensions = v.dimensions
   UNION ALL
   SELECT
     v.* REPLACE (min(p.name) AS name), 'cache', NULL, NULL, NULL, 0, NULL, NULL

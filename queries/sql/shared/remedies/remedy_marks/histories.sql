@@ -1,7 +1,8 @@
 -- step: Arrays that a loop fills with a part for each iteration: results of
 --   the program that collect them, and temporary ones of which nothing but a
 --   small part is read, after the loop. Arrays of the same dimensions and type
---   are forms of one, passed on by loops and conditions.
+--   are forms of one, passed on by loops and conditions; so are slices that
+--   hold a part of the iterations.
 -- grain: value
 WITH stacked AS MATERIALIZED (
   SELECT
@@ -31,10 +32,26 @@ forms AS MATERIALIZED (
   WHERE s.kind = 'temp'
   GROUP BY s.module_id, s.dimensions, s.element_type
 ),
-members AS MATERIALIZED (
+whole_members AS MATERIALIZED (
   SELECT f.*, v.value_id, v.kind
   FROM forms AS f
   JOIN arrays AS v USING (module_id, dimensions, element_type)
+),
+members AS MATERIALIZED (
+  SELECT m.* FROM whole_members AS m
+  UNION
+  SELECT m.* REPLACE (v.value_id AS value_id, v.kind AS kind)
+  FROM whole_members AS m
+  JOIN store.value_uses AS u USING (module_id, value_id)
+  JOIN arrays AS v
+    ON v.module_id = u.module_id
+    AND v.instruction_id = u.instruction_id
+    AND v.element_type = m.element_type
+    AND v.dimensions <> m.dimensions
+    AND substr(v.dimensions, strpos(v.dimensions, ','))
+      = substr(m.dimensions, strpos(m.dimensions, ','))
+  WHERE v.instruction LIKE '%slice%'
+    AND v.instruction NOT LIKE '%dynamic%'
 ),
 -- Those that add up many elements, themselves or in a fusion.
 reducing AS MATERIALIZED (
@@ -55,7 +72,8 @@ readers AS MATERIALIZED (
     bool_or(s.instruction_id IS NOT NULL) AS is_reducing,
     coalesce(bool_or(
       v.dimensions = m.dimensions AND v.element_type = m.element_type
-    ), FALSE) AS is_passed_on
+    ), FALSE)
+    OR bool_or(p.value_id IS NOT NULL) AS is_passed_on
   FROM members AS m
   JOIN store.value_uses AS u USING (module_id, value_id)
   JOIN store.instructions AS i
@@ -68,6 +86,11 @@ readers AS MATERIALIZED (
   LEFT JOIN arrays AS v
     ON v.module_id = u.module_id
     AND v.instruction_id = u.instruction_id
+  LEFT JOIN members AS p
+    ON p.module_id = v.module_id
+    AND p.value_id = v.value_id
+    AND p.dimensions = m.dimensions
+    AND p.element_type = m.element_type
   LEFT JOIN reducing AS s
     ON s.module_id = u.module_id
     AND s.instruction_id = u.instruction_id

@@ -1,7 +1,7 @@
 -- step: Temporary arrays that their dimensions give away, outside of loops
 --   over parts: logits over a vocabulary, and at pairs of positions all that
 --   is computed beside logits, values of all pairs of points, which are rows
---   of one input or of two, scores of every pair of positions, as many as a
+--   of one input or of two arguments, scores of every pair of positions, as many as a
 --   softmax over such pairs has, and of these what a loop saves of each layer
 --   for the backward pass, differences of every pair of points, where each
 --   operand is spread over the points of the other, and gradients of every
@@ -53,8 +53,7 @@ known AS MATERIALIZED (
       a.module_id, a.dimensions, '' AS name, NOT a.is_input AS is_weight,
       TRUE AS is_argument,
       CASE
-        WHEN a.is_input
-          AND regexp_matches(a.element_type, '^b?f[0-9]')
+        WHEN regexp_matches(a.element_type, '^b?f[0-9]')
           AND regexp_full_match(a.dimensions, '\d+,\d+')
           AND TRY_CAST(split_part(a.dimensions, ',', 1) AS BIGINT)
             >= 8 * TRY_CAST(split_part(a.dimensions, ',', 2) AS BIGINT)
@@ -131,7 +130,7 @@ marked AS (
       AND CASE
         WHEN v.sizes[1] = v.sizes[2] THEN v.sizes[1] >= 4096
           AND list_contains(coalesce(k.clouds, []), v.sizes[1])
-        -- Of rows of two inputs, or of a device's rows and all it gathers.
+        -- Of rows of two arguments, or of a device's rows and all it gathers.
         ELSE len(v.sizes) = 2
           AND len(list_filter(
             v.sizes,
