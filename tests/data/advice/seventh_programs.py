@@ -13,7 +13,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from programs import F32, I32, Program, Shape
+from programs import BF16, F32, I32, Program, Shape
 
 
 def wide(*sizes: int) -> Any:
@@ -65,7 +65,7 @@ def summed_chains(variant: str) -> Program:
 
 
 def dense_factors(variant: str) -> Program:
-    """Return a step of factors fitted to a dense matrix of counts, each with a trust."""
+    """Return a step of factors fitted to a dense matrix of counts, each with trust."""
     rows, columns, width, parts = 49_152, 16_384, 96, 32
 
     def misfit(left: Any, right: Any, counts: Any, trust: Any) -> Any:
@@ -101,7 +101,7 @@ def class_counts(variant: str) -> Program:
 
     def overlap(weights: Any, pixels: Any, labels: Any) -> Any:
         hidden = jax.nn.gelu(pixels @ weights["in"])
-        found = jnp.argmax(hidden.astype(jnp.bfloat16) @ weights["out"], -1)
+        found = jnp.argmax(hidden.astype(BF16) @ weights["out"], -1)
         if variant == "counted":
             flat, true = found.reshape(-1), labels.reshape(-1)
             count = lambda a: jnp.zeros(classes).at[a].add(1.0)  # noqa: E731
@@ -115,14 +115,74 @@ def class_counts(variant: str) -> Program:
             either = jnp.maximum(one, two).sum((0, 1, 2))
         return (both / (either + 1e-6)).mean(), both, either
 
-    weights = {"in": wide(3, width), "out": Shape((width, classes), jnp.bfloat16)}
+    weights = {"in": wide(3, width), "out": Shape((width, classes), BF16)}
     labels = Shape((batch, side, side), I32)
     return Program("cpu", overlap, (weights, wide(batch, side, side, 3), labels))
+
+
+# As wide as a vocabulary, with few classes.
+
+
+def tuned_classifier(_: str) -> Program:
+    """Return donated training in 16 bits, of checkpointed layers in a loop."""
+    layers, batch, length, width, classes, heads = 10, 24, 1024, 1024, 12, 16
+
+    def normal(x: Any, scale: Any) -> Any:
+        wide = x.astype(F32)
+        return (wide * jax.lax.rsqrt((wide**2).mean(-1, keepdims=True)) * scale).astype(
+            x.dtype
+        )
+
+    @jax.checkpoint
+    def layer(x: Any, w: Any) -> Any:
+        parts = jnp.split(normal(x, w["s"]) @ w["qkv"].astype(BF16), 3, -1)
+        split = lambda a: a.reshape(batch, length, heads, -1)  # noqa: E731
+        q, k, v = map(split, parts)
+
+        @jax.checkpoint
+        def attend(rows: Any) -> Any:
+            scores = jnp.einsum("bqhd,bkhd->bhqk", rows, k).astype(F32) / 8
+            weights = jax.nn.softmax(scores).astype(BF16)
+            return jnp.einsum("bhqk,bkhd->bqhd", weights, v)
+
+        rows = q.reshape(batch, 8, -1, heads, width // heads).swapaxes(0, 1)
+        seen = jax.lax.map(attend, rows).swapaxes(0, 1).reshape(x.shape)
+        x = x + seen @ w["o"].astype(BF16)
+        return x + jax.nn.gelu(x @ w["up"].astype(BF16)) @ w["down"].astype(BF16)
+
+    def loss(weights: Any, words: Any, labels: Any) -> Any:
+        x = weights["words"][words].astype(BF16)
+        x = jax.lax.scan(lambda x, w: (layer(x, w), None), x, weights["layers"])[0]
+        scores = jax.nn.log_softmax(x[:, 0].astype(F32) @ weights["classes"])
+        return -jnp.take_along_axis(scores, labels[:, None], 1).mean()
+
+    def learn(weights: Any, speed: Any, words: Any, labels: Any) -> Any:
+        value, slopes = jax.value_and_grad(loss)(weights, words, labels)
+        speed = jax.tree.map(lambda v, g: 0.9 * v + g, speed, slopes)
+        weights = jax.tree.map(lambda w, v: w - 0.1 * v, weights, speed)
+        return weights, speed, value
+
+    weights = {
+        "words": wide(40_000, width),
+        "classes": wide(width, classes),
+        "layers": {
+            "s": wide(layers, width),
+            "qkv": wide(layers, width, 3 * width),
+            "o": wide(layers, width, width),
+            "up": wide(layers, width, 4 * width),
+            "down": wide(layers, 4 * width, width),
+        },
+    }
+    arguments = (
+        weights, weights, Shape((batch, length), I32), Shape((batch,), I32)
+    )  # fmt: skip
+    return Program("cpu", learn, arguments, {"donate_argnums": (0, 1)})
 
 
 SEVENTH: dict[str, tuple[Callable[[str], Program], str | None]] = {
     "summed_chains": (summed_chains, "summed"),
     "dense_factors": (dense_factors, "chunked"),
     "class_counts": (class_counts, "counted"),
+    "tuned_classifier": (tuned_classifier, None),
 }
 """Each program, and its variant after the edit; None where nothing pays."""

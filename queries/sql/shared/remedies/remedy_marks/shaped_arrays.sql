@@ -184,6 +184,10 @@ marked AS (
             AND w[2] >= 8 * w[1]
             -- Words come first or last, and are not the positions.
             AND w[2] IN (v.sizes[1], v.sizes[-1])
+            -- No weight has more of anything than words.
+            AND len(list_filter(
+              k.weights, lambda u: list_contains(u, w[2]) AND u[-1] > w[2]
+            )) = 0
             AND list_contains(h.sizes, w[2])
             AND (
               NOT list_contains(v.sizes, w[1])
