@@ -25,8 +25,8 @@ _FACT = re.compile(
     r"^(resized|retyped|inputs changed|argument layout)\b|^\d+ (new )?buffers? of "
     r"|^\d+ (more )?(same|missing|new|improved|worse|regressions?|with other inputs)\b"
 )
-# True of all pairs of several edits, whichever these are.
-_MORE = re.compile(r"^(with )?\d+ more edits?$")
+# What rows show of all pairs of which it is said.
+_MORE = re.compile(r"^the programs differ in \d+ more places?$")
 # The line of what is returned or recomputed is where it is computed. A type or shape
 # that first differs at a line was edited elsewhere: there the line only says where.
 _ELSEWHERE = re.compile("output|remat|recomput|, first at ")
@@ -113,7 +113,7 @@ def fault(sentence: Sentence, truth: Truth) -> str | None:
     if sentence.kind == "blame" and "XLA" in sentence.text:
         return "blame: the compiler, of an edit"
     if sentence.kind == "cause" and _MORE.search(sentence.text):
-        return None if len(truth.causes) > 1 else "cause: not edited"
+        return None
     if sentence.kind == "cause" and not _has(truth.causes, sentence.text):
         return "cause: not edited"
     if sentence.line is not None and sentence.line not in truth.lines:

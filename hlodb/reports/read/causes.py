@@ -96,14 +96,16 @@ def _share(edits: Sequence[Claim]) -> float | None:
 def edit_words(edits: Sequence[Claim], most: int) -> str:
     """Return `lm.py:57 Model.__call__: bf16 → f32 in 11 operations` for edits.
 
-    What is no more than likely says so. Edits beyond `most` are counted.
+    What is no more than likely says so. Edits beyond `most` are counted as places:
+    one edit may be seen in several.
     """
     shown = "; ".join(
         each.claim if each.standing == _PROVEN else f"{each.standing} {each.claim}"
         for each in edits[:most]
     )
     rest = len(edits) - most
-    return f"{shown}; {counted(rest, 'more edit')}" if rest > 0 else shown
+    more = f"the programs differ in {counted(rest, 'more place')}"
+    return f"{shown}; {more}" if rest > 0 else shown
 
 
 def _of_compiler(

@@ -161,16 +161,23 @@ led AS (
     AND s.effect * s.direction >= 0
     AND s.delta_bytes * s.direction > 0
     AND 2 * abs(s.delta_bytes) > sum(abs(s.delta_bytes)) OVER same_space
-      AS is_lead
+      AS is_lead,
+    -- A little output shows what another edit computes.
+    count_if(NOT s.is_little_output) OVER same_space
+    - CASE WHEN s.is_little_output THEN 0 ELSE 1 END AS other_count
   FROM standings AS s
   WINDOW same_space AS (PARTITION BY s.pair, s.space_color)
 )
 SELECT
-  l.* EXCLUDE (is_lead) REPLACE (
+  l.* EXCLUDE (is_lead, other_count) REPLACE (
     CASE
       WHEN NOT coalesce(l.is_lead, FALSE) THEN l.sentence
-      WHEN l.edit_count = 2 THEN l.sentence || '; with 1 more edit'
-      ELSE concat(l.sentence, '; with ', l.edit_count - 1, ' more edits')
+      WHEN l.other_count = 0 THEN l.sentence
+      WHEN l.other_count = 1
+        THEN l.sentence || '; the programs differ in 1 more place'
+      ELSE concat(
+        l.sentence, '; the programs differ in ', l.other_count, ' more places'
+      )
     END AS sentence,
     CASE WHEN l.is_lead THEN l.total_delta ELSE l.share_bytes END
       AS share_bytes,

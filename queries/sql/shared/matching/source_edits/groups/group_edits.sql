@@ -7,18 +7,20 @@
 WITH operation_sums AS (
   SELECT
     pair, source_file, function_name, is_candidate, operation,
+    operation = 'convert_element_type' AS is_conversion,
     sum(size_bytes) AS result_bytes, min(instruction_id) AS first_id,
     arg_max(line, (size_bytes, -instruction_id)) AS line
   FROM grouped_operations
   GROUP BY pair, source_file, function_name, is_candidate, operation
 ),
--- Those whose results hold the bytes of their side, the most first.
+-- Those whose results hold the bytes of their side, the most first, but for
+-- conversions, which say little of what is computed.
 operation_lists AS (
   SELECT
     pair, source_file, function_name,
-    list(operation ORDER BY result_bytes DESC, first_id)
+    list(operation ORDER BY is_conversion, result_bytes DESC, first_id)
       FILTER (WHERE NOT is_candidate) AS base_operations,
-    list(operation ORDER BY result_bytes DESC, first_id)
+    list(operation ORDER BY is_conversion, result_bytes DESC, first_id)
       FILTER (WHERE is_candidate) AS candidate_operations,
     map(
       list(coalesce(operation, '')) FILTER (WHERE is_candidate),

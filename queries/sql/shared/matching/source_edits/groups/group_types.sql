@@ -1,12 +1,23 @@
 -- step: The most frequent change of a floating-point type in a group: of an
 --   operation that both sides have with the same dimensions, or by a
---   conversion that only one side has, unless all that reads it is new, too.
---   Elsewhere they are other arrays, such as the stacks that a loop begins
---   with. new_line and lost_line: those of the first such conversion of the
+--   conversion that only one side has, unless all that reads it is new, too,
+--   or the group has twice as many other operations on one side. Elsewhere
+--   they are other arrays, such as the stacks that a loop begins with. new_line and lost_line: those of the first such conversion of the
 --   candidate and of the base. kept_line: that in the candidate of what the
 --   lost one converted.
 -- grain: pair, file, function
-WITH keys AS (
+WITH uneven_groups AS (
+  SELECT
+    pair, source_file, function_name,
+    count_if(NOT is_candidate) AS base_count,
+    count_if(is_candidate) AS candidate_count
+  FROM grouped_operations
+  WHERE opcode <> 'convert'
+  GROUP BY pair, source_file, function_name
+  HAVING greatest(base_count, candidate_count)
+    > 2 * least(base_count, candidate_count) + 2
+),
+keys AS (
   SELECT
     pair, source_file, function_name,
     min(element_type) FILTER (WHERE NOT is_candidate) AS base_type,
@@ -68,6 +79,10 @@ retyped AS (
     ON n.pair = g.pair
     AND n.is_candidate = g.is_candidate
     AND n.instruction_id = g.instruction_id
+  ANTI JOIN uneven_groups AS u
+    ON u.pair = g.pair
+    AND u.source_file = g.source_file
+    AND u.function_name = g.function_name
   WHERE g.is_start
     AND g.opcode = 'convert'
     AND g.element_type <> o.element_type
