@@ -96,10 +96,21 @@ claimed_origins AS MATERIALIZED (
     > CASE WHEN bool_or(e.is_source_alone) THEN 1 ELSE 0 END
 ),
 -- Where the inputs differ too, but nothing else, they have the rest with them.
+-- Where an argument is of another size, so is most of the program: what no row
+-- ties to an edit, the inputs and it have together.
 claimed_beside_inputs AS MATERIALIZED (
-  SELECT e.pair, e.space_color, any_value(e.edit_count) AS edit_count
+  SELECT
+    e.pair, e.space_color, any_value(e.edit_count) AS edit_count,
+    any_value(r.pair) IS NOT NULL AS is_resized,
+    is_resized AND count(e.share_bytes) = 0 AS is_together
   FROM claims_of_edits AS e
   JOIN compiled_pairs AS p USING (pair)
+  LEFT JOIN (
+    SELECT DISTINCT pair
+    FROM changed_buffers
+    WHERE part = 'resized'
+      AND parameter IS NOT NULL
+  ) AS r ON r.pair = e.pair
   WHERE e.standing IS NOT NULL
     AND NOT e.is_against
     AND p.has_other_inputs
@@ -112,10 +123,13 @@ shares_of_several AS MATERIALIZED (
   ANTI JOIN joint_shares AS j USING (pair, space_color)
   LEFT JOIN claimed_beside_inputs AS i USING (pair, space_color)
   LEFT JOIN claimed_origins AS c USING (pair, space_color)
-  WHERE s.origin = 'inputs'
-    OR s.origin = 'several'
-    AND c.pair IS NOT NULL
-    AND i.pair IS NULL
+  WHERE NOT coalesce(i.is_together, FALSE)
+    AND (
+      s.origin = 'inputs'
+      OR s.origin = 'several'
+      AND c.pair IS NOT NULL
+      AND i.pair IS NULL
+    )
 ),
 -- What is left of the difference.
 rests AS (
@@ -195,15 +209,25 @@ all_claims AS (
   UNION ALL BY NAME
   SELECT
     r.pair, r.space_color,
-    CASE WHEN i.pair IS NULL THEN 'unexplained' ELSE 'several' END
-      AS claim_kind,
     CASE
-      WHEN i.pair IS NULL THEN 'unexplained'
+      WHEN i.pair IS NULL OR i.is_resized AND NOT i.is_together
+        THEN 'unexplained'
+      ELSE 'several'
+    END AS claim_kind,
+    CASE
+      WHEN claim_kind = 'unexplained' THEN 'unexplained'
+      WHEN i.is_together AND i.edit_count = 1
+        THEN 'the inputs and the edit together'
+      WHEN i.is_together THEN 'the inputs and the edits together'
       WHEN i.edit_count = 1 THEN 'the edit, given these inputs'
       ELSE 'the edits, given these inputs'
     END AS words, r.share_bytes,
-    i.pair IS NOT NULL AND r.share_bytes * r.direction < 0 AS is_against,
-    CASE WHEN i.pair IS NULL THEN 'unknown' ELSE 'likely' END AS standing
+    claim_kind = 'several' AND r.share_bytes * r.direction < 0 AS is_against,
+    CASE
+      WHEN claim_kind = 'unexplained' THEN 'unknown'
+      WHEN i.is_together THEN 'proven'
+      ELSE 'likely'
+    END AS standing
   FROM rests AS r
   LEFT JOIN claimed_beside_inputs AS i USING (pair, space_color)
 )
