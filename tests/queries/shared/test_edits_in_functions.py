@@ -19,6 +19,31 @@ from tests.queries.shared.test_compiled_edits import ingested
 MIB = 1 << 20
 GRADIENTS = "train.py:{} loss_fn: the backward pass {} the loop of 2 steps in recycle"
 CLAIMS = {
+    # One checkpoint: a function below it leads to nearly all that it recomputed.
+    ("weather_rollout", "checkpoint"): [
+        (
+            "nimbus/rollout.py:18 rollout_loss: remat removed (1413 operations were"
+            " recomputed)",
+            "proven",
+        ),
+    ],
+    # What meets a widened value is converted, too, further on and going back.
+    ("weather_rollout", "stream"): [
+        ("bf16 → f32 in 26 operations, first at nimbus/network.py:32", "proven"),
+    ],
+    # In a loop that runs more often, and in programs of a larger batch.
+    ("weather_rollout", "softmax_rollout"): [
+        (
+            "nimbus/blocks.py:38 WindowMixing.__call__: bf16 → f32 in 304 operations",
+            "proven",
+        ),
+        ("the inputs", "proven"),
+        ("unexplained", "unknown"),
+    ],
+    ("weather_rollout", "gelu_batch"): [
+        ("nimbus/blocks.py:51 Feed.__call__: bf16 → f32 in 8 operations", "proven"),
+        ("the inputs and the edit together", "proven"),
+    ],
     # The call of the function is as it was, below other lines of its file.
     ("detector", "full_resolution"): [
         ("losses.py:21 mask_bce: resize for reshape, div, reduce_sum", "proven"),

@@ -28,7 +28,7 @@ from hlodb.reports.render.forms import renderer
 from hlodb.schema.warehouse import connect
 from tests.newcomers import ingested
 
-MOVED = "flowsim/solver.py:43 step: remat saves less,"
+MOVED = "flowsim/solver.py:51 rollout.<locals>.body: remat saves less,"
 MOVED += " recomputes more (96 → 193 operations)"
 STATES = "flowsim/solver.py:52 rollout: new output f32[16,8,96,96,3] of while"
 NARROWED = "f32 → bf16 in 144 operations{}, first at flowsim/net.py:35"
@@ -197,7 +197,7 @@ def test_a_wider_type_frees_nothing_beside_a_new_checkpoint(
     assert claims(denoiser, "night4", "mlp") == [
         (remat, None, -9_512_685_992, False, "proven")
     ]
-    wider = "layers.py:30 Attention.__call__: bf16 → f32 in 36 operations"
+    wider = "layers.py:30 Attention.__call__: bf16 → f32 in 35 operations"
     assert claims(denoiser, "night4", "night5") == [
         (remat, None, None, False, "likely"),
         ("all edits together", None, -9_456_631_926, False, "proven"),

@@ -96,21 +96,33 @@ claimed_origins AS MATERIALIZED (
     > CASE WHEN bool_or(e.is_source_alone) THEN 1 ELSE 0 END
 ),
 -- Where the inputs differ too, but nothing else, they have the rest with them.
--- Where an argument is of another size, so is most of the program: what no row
--- ties to an edit, the inputs and it have together.
+-- Where an argument is of another size, so is most of the program: if buffers
+-- that are not found again hold half of the difference the other way, no row
+-- tells what the inputs and what the edit needs.
 claimed_beside_inputs AS MATERIALIZED (
   SELECT
     e.pair, e.space_color, any_value(e.edit_count) AS edit_count,
-    any_value(r.pair) IS NOT NULL AS is_resized,
-    is_resized AND count(e.share_bytes) = 0 AS is_together
+    coalesce(any_value(r.has_resized), FALSE) AS is_resized,
+    coalesce(any_value(r.has_resized), FALSE)
+    AND count(e.share_bytes) = 0
+    AND any_value(r.other_bytes) >= 0.5 * abs(any_value(e.total_delta))
+      AS is_together
   FROM claims_of_edits AS e
   JOIN compiled_pairs AS p USING (pair)
   LEFT JOIN (
-    SELECT DISTINCT pair
-    FROM changed_buffers
-    WHERE part = 'resized'
-      AND parameter IS NOT NULL
-  ) AS r ON r.pair = e.pair
+    SELECT
+      d.pair, d.space_color,
+      bool_or(c.part = 'resized' AND c.parameter IS NOT NULL) AS has_resized,
+      coalesce(sum(abs(c.delta_bytes)) FILTER (
+        WHERE c.part NOT IN ('resized', 'retyped', 'repadded')
+          AND c.delta_bytes * d.direction < 0
+      ), 0) AS other_bytes
+    FROM changed_buffers AS c
+    JOIN space_differences AS d USING (pair, space_color)
+    GROUP BY d.pair, d.space_color
+  ) AS r
+    ON r.pair = e.pair
+    AND r.space_color = e.space_color
   WHERE e.standing IS NOT NULL
     AND NOT e.is_against
     AND p.has_other_inputs
@@ -134,7 +146,7 @@ shares_of_several AS MATERIALIZED (
 -- What is left of the difference.
 rests AS (
   SELECT
-    d.pair, d.space_color, d.direction,
+    d.pair, d.space_color, d.direction, d.total_delta,
     CAST(d.total_delta - coalesce(sum(s.share_bytes), 0) AS BIGINT)
       AS share_bytes
   FROM split_pairs AS p
@@ -172,9 +184,9 @@ all_claims AS (
         coalesce(e.candidate_line, e.base_line)
       )
     END AS words,
-    -- Nobody undoes what freed memory.
+    -- Nobody undoes what freed memory, or may have.
     CASE
-      WHEN e.is_against OR e.direction < 0 THEN NULL
+      WHEN e.is_against OR e.direction < 0 OR i.is_together THEN NULL
       WHEN l.rule_id IS NULL THEN e.advice
       ELSE l.advice
     END AS advice, e.subject,
@@ -185,6 +197,9 @@ all_claims AS (
   LEFT JOIN cause_rules() AS l
     ON e.is_little_output
     AND l.change = 'little_output'
+  LEFT JOIN claimed_beside_inputs AS i
+    ON i.pair = e.pair
+    AND i.space_color = e.space_color
   WHERE e.standing IS NOT NULL
   UNION ALL BY NAME
   SELECT
@@ -210,8 +225,9 @@ all_claims AS (
   SELECT
     r.pair, r.space_color,
     CASE
-      WHEN i.pair IS NULL OR i.is_resized AND NOT i.is_together
-        THEN 'unexplained'
+      WHEN i.pair IS NULL
+        OR i.is_resized
+        AND abs(r.share_bytes) < 0.01 * abs(r.total_delta) THEN 'unexplained'
       ELSE 'several'
     END AS claim_kind,
     CASE
