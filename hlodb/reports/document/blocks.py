@@ -98,6 +98,16 @@ class Section(NamedTuple):
     blocks: list[Block]
 
 
+def filled(
+    header: Sequence[str], rows: Sequence[Sequence[str]]
+) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows without the columns in which no row says anything."""
+    kept = [
+        at for at in range(len(header)) if any(row[at] not in ("", "-") for row in rows)
+    ]
+    return [header[at] for at in kept], [[row[at] for at in kept] for row in rows]
+
+
 def table(
     header: Sequence[str],
     rows: Sequence[Sequence[str]],

@@ -15,6 +15,7 @@ from hlodb.reports.document.blocks import (
     Block,
     Paragraph,
     Section,
+    filled,
     named,
     table,
     texts,
@@ -151,7 +152,8 @@ def _compared(report: Report) -> list[Block]:
             )
         )
     facts = [_run_line(run) for run in (c.base, c.candidate) if run is not None]
-    blocks.append(table(["run", "started", "commit", "compiler", "device"], facts))
+    header = ["run", "started", "commit", "compiler", "device"]
+    blocks.append(table(*filled(header, facts)))
     changes = [
         [
             e.key,
@@ -162,7 +164,8 @@ def _compared(report: Report) -> list[Block]:
         for e in c.environment
     ]
     if changes:
-        blocks.append(table(["differs", "base", "candidate", "memory"], changes, 20))
+        header = ["differs", "base", "candidate", "memory"]
+        blocks.append(table(*filled(header, changes), 20))
     return blocks
 
 

@@ -162,6 +162,7 @@ def _scoped(parting: DivergenceRow) -> str | None:
 def _title(part: str, changes: Sequence[Change], delta: int) -> str:
     sign = 1 if delta >= 0 else -1
     with_it = [c for c in changes if c.delta_bytes * sign > 0]
+    with_it = [c for c in with_it if not _is_scratch(c)] or with_it
     leaders = ", ".join(_leaders(with_it, 3)) or "unnamed instructions"
     count = len(with_it)
     buffers = f"{counted(count, 'buffer')} of {leaders}"
@@ -212,6 +213,13 @@ def _sums(with_it: Sequence[Change], changes: Sequence[Change], delta: int) -> s
         return signed_bytes(net)
     less = f"{counted(others, 'other')} {signed_bytes(net - brought)}"
     return f"{signed_bytes(brought)}, {less}, net {signed_bytes(net)}"
+
+
+def _is_scratch(change: Change) -> bool:
+    """Return whether a buffer is no array: a tuple of addresses, a thread's scratch."""
+    buffer = change.candidate or change.base
+    is_tuple = buffer is not None and (buffer.shape or "").startswith("(")
+    return is_tuple or change.kind == "thread-local"
 
 
 def _leading(changes: Sequence[Change]) -> str | None:

@@ -102,7 +102,6 @@ claimed_origins AS MATERIALIZED (
 claimed_beside_inputs AS MATERIALIZED (
   SELECT
     e.pair, e.space_color, any_value(e.edit_count) AS edit_count,
-    coalesce(any_value(r.has_resized), FALSE) AS is_resized,
     coalesce(any_value(r.has_resized), FALSE)
     AND count(e.share_bytes) = 0
     AND any_value(r.other_bytes) >= 0.5 * abs(any_value(e.total_delta))
@@ -226,8 +225,7 @@ all_claims AS (
     r.pair, r.space_color,
     CASE
       WHEN i.pair IS NULL
-        OR i.is_resized
-        AND abs(r.share_bytes) < 0.01 * abs(r.total_delta) THEN 'unexplained'
+        OR abs(r.share_bytes) < 0.01 * abs(r.total_delta) THEN 'unexplained'
       ELSE 'several'
     END AS claim_kind,
     CASE
