@@ -184,3 +184,16 @@ def test_more_recomputation_explains_no_rise(
         back = build_diff(connection, "activation", "base", Settings(), top=20)
     assert "recomputation" not in renderer("text")(report)
     assert "recomputation" not in renderer("text")(back)
+
+
+def test_tuples_and_scratch_are_no_buffers_that_an_edit_brings(
+    tmp_path: Path, queries_installed: None
+) -> None:
+    """Nor is anything to be undone where sizes and an edit are told of together."""
+    with connect(ingested("weather_rollout", tmp_path, "gelu_batch")) as connection:
+        made = build_diff(connection, "base", "gelu_batch", Settings(), top=5)
+    text = renderer("text")(made)
+    assert "Effect: 27 new buffers of wrapped_convert, tanh (+2.55 GiB," in text
+    assert "To undo" not in text
+    assert "Split" not in text
+    assert made.headline.endswith("bf16 → f32 in 8 operations")

@@ -28,6 +28,8 @@ def remedy(subject: str, *, is_last_resort: bool) -> dict[str, Any]:
 
 def space(reserved: int, usable: int | None, *, is_refused: bool = False) -> Any:
     return {
+        "space_name": "host",
+        "color": 0,
         "reserved_bytes": reserved * MIB,
         "usable_bytes": None if usable is None else usable * MIB,
         "is_refused": is_refused,
@@ -155,3 +157,28 @@ def test_advice_is_folded_where_most_memory_is_free() -> None:
         "The program leaves 76.00 MiB of 100.00 MiB, so nothing is advised."
         " `hlodb query remedies` lists 2 remedies."
     )
+
+
+SAVED = {"role": "saved_activations", "owned_bytes": 9 * MIB, "copied_bytes": 0}
+RECOMPUTED = {**SAVED, "role": "recomputed_activations"}
+UNPRICED = "Not priced: jax.checkpoint (nn.remat) around the blocks that save"
+
+
+@pytest.mark.parametrize(
+    ("place", "remedies", "roles", "is_said"),
+    [
+        (space(101, 100), [BATCH], [*ROLES, SAVED], True),
+        (space(101, 100), [], [*ROLES, SAVED], True),
+        (space(24, 100), [BATCH], [*ROLES, SAVED], False),
+        (space(101, 100), [BATCH], ROLES, False),
+        (space(101, 100), [BATCH], [*ROLES, SAVED, RECOMPUTED], False),
+        (space(101, 100), [{**LOGITS, "rule_id": "recompute"}], [SAVED], False),
+        ({**space(101, 100), "space_name": "hbm"}, [BATCH], [SAVED], False),
+    ],
+)
+def test_a_checkpoint_that_a_cpu_may_undo_is_named_without_a_price(
+    place: Any, remedies: list[Any], roles: list[Any], is_said: bool
+) -> None:
+    blocks = advice_blocks(place, remedies, roles, 5)
+    texts = [block.text for block in blocks if isinstance(block, Paragraph)]
+    assert any(text.startswith(UNPRICED) for text in texts) == is_said
