@@ -131,7 +131,7 @@ def test_limits_hold_on_the_first_night(
             1.0,
             "⚠️ jit_step CPU memory 4.00 → 22.00 MiB (+18.00 MiB, +450.0 %), inputs"
             " changed;"
-            " no regression; 1 with other inputs",
+            " no regression",
         ),
     ],
 )
@@ -252,7 +252,11 @@ OF_TWO = ": its history has 2 comparable runs, the candidate included."
     ("series", "said"),
     [
         ("nightly", ' Series "nightly"' + OF_TWO),
-        ("weekly", ' Series "weekly"' + OF_TWO),
+        (
+            "weekly",
+            ' Series "weekly": its history has 1 comparable run, the candidate'
+            " included.",
+        ),
         (None, ""),
     ],
 )
@@ -265,7 +269,7 @@ def test_a_run_that_is_named_is_of_its_own_series(
 ) -> None:
     """Whatever series hlodb.toml takes runs from that nobody names.
 
-    The first of a series follows runs of others: its history has more than its series.
+    The first of a series follows runs of others, which are not of its history.
     """
     monkeypatch.chdir(tmp_path)
     build(tmp_path, night(1, STEP), night(2, STEP, series=series))
@@ -274,7 +278,7 @@ def test_a_run_that_is_named_is_of_its_own_series(
     lines = capsys.readouterr().out.splitlines()
     (compared,) = [line for line in lines if line.startswith("Candidate ")]
     assert compared == (
-        "Candidate night-2, base night-1: the latest comparable run before." + said
+        'Candidate "night-2", base "night-1": the latest comparable run before.' + said
     )
 
 
