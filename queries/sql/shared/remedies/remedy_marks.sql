@@ -106,14 +106,17 @@ WITH marked AS (
   JOIN argument_places AS p
     ON p.module_id = v.module_id
     AND p.allocation_id = v.allocation_id
-  -- State has a result of its own dimensions.
-  SEMI JOIN (
-    SELECT a.module_id, a.dimensions
+  LEFT JOIN program_traits AS t ON t.module_id = v.module_id
+  LEFT JOIN (
+    SELECT DISTINCT a.module_id, a.dimensions
     FROM arrays AS a
-    JOIN result_places() AS p USING (module_id, value_id)
+    JOIN result_places() AS o USING (module_id, value_id)
   ) AS r
     ON r.module_id = v.module_id
     AND r.dimensions = v.dimensions
+  -- State has a result of its own dimensions, or of a part of them.
+  WHERE t.partitions > 1
+    OR r.module_id IS NOT NULL
   UNION ALL
   SELECT
     v.* REPLACE (min(p.name) AS name), 'cache', NULL, NULL, NULL, 0, NULL, NULL
