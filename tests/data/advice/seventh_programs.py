@@ -82,8 +82,8 @@ def dense_factors(variant: str) -> Program:
             total = misfit(left, right, counts, trust)
         return total / (rows * columns) + 1e-5 * ((left**2).sum() + (right**2).sum())
 
-    def fit(factors: Any, speed: Any, counts: Any, trust: Any) -> Any:
-        value, slopes = jax.value_and_grad(loss)(factors, counts, trust)
+    def fit(factors: Any, speed: Any, counts: Any, m: Any) -> Any:
+        value, slopes = jax.value_and_grad(loss)(factors, counts, m)
         speed = jax.tree.map(lambda v, g: 0.9 * v + g, speed, slopes)
         return jax.tree.map(lambda f, v: f - 0.1 * v, factors, speed), speed, value
 

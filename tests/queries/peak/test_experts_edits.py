@@ -39,6 +39,8 @@ TRUTHS = {truth.program: truth for truth in truths()}
             "arrays made for all iterations of while.163",
             0.01,
         ),
+        ("summed_chains", "sum_in_loop", "history that while.66 collects", 0.01),
+        ("dense_factors", "chunk_pairs", "values of all pairs", 0.05),
     ],
 )
 def test_the_edit_of_an_expert_comes_first(
@@ -156,3 +158,25 @@ def test_three_layers_are_no_loop(tmp_path: Path) -> None:
     """The first and the last have other sizes than the three between them."""
     rules = {row["rule_id"] for row in listed("pinn_hessian", tmp_path)}
     assert "scan_layers" not in rules
+
+
+def test_a_width_is_no_vocabulary(tmp_path: Path) -> None:
+    """The head has a row for each channel of the stream, and few classes."""
+    rules = {row["rule_id"] for row in listed("tuned_classifier", tmp_path)}
+    assert "chunk_loss" not in rules
+
+
+def test_an_argument_called_m_is_no_moment(tmp_path: Path) -> None:
+    """Nothing replaces it; the moments of the factors are small."""
+    rows = listed("dense_factors", tmp_path)
+    assert "halve_moment" not in {row["rule_id"] for row in rows}
+
+
+def test_classes_are_counted_by_index() -> None:
+    """No row is looked up by these: sums are made of them."""
+    found = outcome(TRUTHS["class_counts"], DATA)
+    assert found is not None and found.measured is not None
+    first = found.listed[0]
+    assert first["rule_id"] == "use_index"
+    promised = int(first["saved_reserved_bytes"])
+    assert promised == pytest.approx(found.measured[0], rel=0.01)
