@@ -1,13 +1,13 @@
 -- step: Temporary arrays that their dimensions give away, outside of loops
 --   over parts: logits over a vocabulary, and at pairs of positions all that
 --   is computed beside logits, values of all pairs of points, which are rows
---   of one input or of two arguments, scores of every pair of positions, as many as a
---   softmax over such pairs has, and of these what a loop saves of each layer
---   for the backward pass, differences of every pair of points, where each
---   operand is spread over the points of the other, and gradients of every
---   example. What they are compared with is one row of lists per program: few
---   joins, which are planned fast. part of whole: saved scores go as a whole;
---   NULL where the rule says how much.
+--   of one input or of two arguments, scores of every pair of positions, as
+--   many as a softmax over such pairs has, and of these what a loop saves of
+--   each layer for the backward pass, differences of every pair of points,
+--   where each operand is spread over the points of the other, and gradients
+--   of every example. What they are compared with is one row of lists per
+--   program: few joins, which are planned fast. part of whole: saved scores
+--   go as a whole; NULL where the rule says how much.
 -- grain: value, mark
 WITH sized AS MATERIALIZED (
   SELECT

@@ -2,7 +2,8 @@
 --   operation that both sides have with the same dimensions, or by a
 --   conversion that only one side has, unless all that reads it is new, too,
 --   or the group has twice as many other operations on one side. Elsewhere
---   they are other arrays, such as the stacks that a loop begins with. new_line and lost_line: those of the first such conversion of the
+--   they are other arrays, such as the stacks that a loop begins with.
+--   new_line and lost_line: those of the first such conversion of the
 --   candidate and of the base. kept_line: that in the candidate of what the
 --   lost one converted.
 -- grain: pair, file, function

@@ -1,7 +1,7 @@
 -- step: Pairs of which one side recomputes more. is_kept says that some
 --   checkpoint is still in the candidate. more_barriers: JAX writes one
---   opt-barrier per checkpoint that is recomputed, whatever it saves; is_of_one
---   says that no side has more than one.
+--   opt-barrier per checkpoint that is recomputed, whatever it saves;
+--   is_of_one says that no side has more than one.
 -- grain: pair
 SELECT
   t.*, coalesce(b.more_barriers, 0) AS more_barriers,
