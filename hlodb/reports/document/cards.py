@@ -194,8 +194,8 @@ def _contents(contents: Contents, most: int) -> Table:
         sizes = plain_bytes(base), plain_bytes(candidate)
         others = f"[{counted(count, 'other')}]"
         rows.append([others, "", "", sizes[0], "", sizes[1], ""])
-    header = ["", "kind", "base", "bytes", "candidate", "bytes", "framework path"]
-    return table(header, rows, numeric=(3, 5))
+    header = ["part", "kind", "base", "in base", "candidate", "in candidate"]
+    return table([*header, "framework path"], rows, numeric=(3, 5))
 
 
 def _buffer_row(f: Finding, b: BufferChange) -> list[str]:
