@@ -189,7 +189,7 @@ def test_more_recomputation_explains_no_rise(
 def test_tuples_and_scratch_are_no_buffers_that_an_edit_brings(
     tmp_path: Path, queries_installed: None
 ) -> None:
-    """Nor is anything to be undone where sizes and an edit are told of together."""
+    """Nor is anything to be undone where sizes and an edit act together."""
     with connect(ingested("weather_rollout", tmp_path, "gelu_batch")) as connection:
         made = build_diff(connection, "base", "gelu_batch", Settings(), top=5)
     text = renderer("text")(made)

@@ -114,9 +114,13 @@ WITH marked AS (
   ) AS r
     ON r.module_id = v.module_id
     AND r.dimensions = v.dimensions
-  -- State has a result of its own dimensions, or of a part of them.
+  LEFT JOIN (SELECT DISTINCT module_id FROM result_places()) AS k
+    ON k.module_id = v.module_id
+  -- State has a result of its own dimensions, or of a part of them, as far as
+  -- results are known.
   WHERE t.partitions > 1
     OR r.module_id IS NOT NULL
+    OR k.module_id IS NULL
   UNION ALL
   SELECT
     v.* REPLACE (min(p.name) AS name), 'cache', NULL, NULL, NULL, 0, NULL, NULL
