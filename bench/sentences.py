@@ -20,13 +20,13 @@ _HEADLINE = re.compile(r", (?:likely )?cause: (?P<items>.*)$")
 _GAIN = re.compile(rf"^\S+ .*{_SIZE} \([^)]*\): (?P<items>.*)\.$")
 _SHARE = re.compile(rf"^(?:about )?{_SIZE} from (?P<line>{_LINE})")
 _EFFECT = re.compile(r"^(?P<label>[^:]*)")
-# Facts of arrays and of arguments, and counts of programs: rows, no conclusions.
+# Facts of arrays and of arguments, and counts of programs and of places that differ:
+# rows, no conclusions.
 _FACT = re.compile(
     r"^(resized|retyped|inputs changed|argument layout)\b|^\d+ (new )?buffers? of "
     r"|^\d+ (more )?(same|missing|new|improved|worse|regressions?|with other inputs)\b"
+    r"|^the programs differ in \d+ more places?$"
 )
-# What rows show of all pairs of which it is said.
-_MORE = re.compile(r"^the programs differ in \d+ more places?$")
 # The line of what is returned or recomputed is where it is computed. A type or shape
 # that first differs at a line was edited elsewhere: there the line only says where.
 _ELSEWHERE = re.compile("output|remat|recomput|, first at ")
@@ -112,8 +112,6 @@ def fault(sentence: Sentence, truth: Truth) -> str | None:
         return "undo: does not undo it"
     if sentence.kind == "blame" and "XLA" in sentence.text:
         return "blame: the compiler, of an edit"
-    if sentence.kind == "cause" and _MORE.search(sentence.text):
-        return None
     if sentence.kind == "cause" and not _has(truth.causes, sentence.text):
         return "cause: not edited"
     if sentence.line is not None and sentence.line not in truth.lines:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -152,7 +152,10 @@ def advice_blocks(
 ) -> list[Block]:
     """Return what to change in a program, or why nothing is advised."""
     advice = advice_on(space, remedies)
-    unpriced = [Paragraph(text) for text in _unpriced(space, remedies, roles)]
+    # What was not read may hold a checkpoint, too.
+    is_all = len(remedies) < most_rows(top)
+    is_told = is_all and _may_pay(space, remedies, roles)
+    unpriced = [Paragraph(_unpriced(roles))] if is_told else []
     if not advice.shown:
         return [Paragraph(why_nothing(space, advice, roles)), *unpriced]
     is_measured = "standing" in remedies[0]
@@ -176,7 +179,6 @@ def advice_blocks(
         *("reserved", "live", *then, *how),
         *("what", "source line", "what to do", "cost"),
     )
-    is_all = len(remedies) < most_rows(top)
     blocks: list[Block] = [
         Paragraph(
             "What to do, and what reserved memory and the live peak fall by;"
@@ -191,27 +193,32 @@ def advice_blocks(
     return [*blocks, *unpriced]
 
 
-def _unpriced(
-    space: Row, remedies: Sequence[Row], roles: Sequence[Row]
-) -> Iterator[str]:
-    """Yield that a checkpoint may pay, where XLA decides how much of it stays.
-
-    Compiled by jaxlib 0.10.2 for a CPU: of a network of convolutions with a checkpoint
-    around each block 16 % went, of a stack of dense layers nothing.
-    """
-    saved = sum(r["owned_bytes"] for r in roles if r["role"] == "saved_activations")
-    whole = sum(r["owned_bytes"] for r in roles)
+def _may_pay(space: Row, remedies: Sequence[Row], roles: Sequence[Row]) -> bool:
+    """Return whether a checkpoint may pay that is not listed, as XLA may undo it."""
     is_listed = any(r["rule_id"] in _CHECKPOINTS for r in remedies)
     is_done = any(r["role"].startswith("recomputed") for r in roles)
     is_on_cpu = (space["space_name"], space["color"]) == ("host", 0)
     if not is_on_cpu or is_listed or is_done or is_free(space) or is_small(space):
-        return
-    if saved >= _SAVED_RATIO * whole > 0:
-        yield (
-            f"Not priced: jax.checkpoint (nn.remat) around the blocks that save"
-            f" {plain_bytes(saved)} of activations. XLA for CPUs merges some or all of"
-            " what it repeats with the first computation, until jaxlib 0.11.0."
-        )
+        return False
+    whole = sum(r["owned_bytes"] for r in roles)
+    return bool(_saved_bytes(roles) >= _SAVED_RATIO * whole > 0)
+
+
+def _saved_bytes(roles: Sequence[Row]) -> int:
+    return sum(r["owned_bytes"] for r in roles if r["role"] == "saved_activations")
+
+
+def _unpriced(roles: Sequence[Row]) -> str:
+    """Return that a checkpoint may pay, where XLA decides how much of it stays.
+
+    Compiled by jaxlib 0.10.2 for a CPU: of a network of convolutions with a checkpoint
+    around each block 16 % went, of a stack of dense layers nothing.
+    """
+    return (
+        "Not priced: jax.checkpoint (nn.remat) around the blocks that save"
+        f" {plain_bytes(_saved_bytes(roles))} of activations. XLA for CPUs merges some"
+        " or all of what it repeats with the first computation, until jaxlib 0.11.0."
+    )
 
 
 def _limit(space: Row) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from hlodb.reports.build import build_report
 from hlodb.reports.config.reading import parse_settings
 from hlodb.reports.judge.sentences import annotated_line, cause_line
+from hlodb.reports.read.compared_runs import Request
 from hlodb.schema.warehouse import connect
-from tests.reports.situations import SITUATIONS, report_on
-from tests.reports.worlds import make
+from tests.reports.situations import GROWN, SITUATIONS, STEP, night, report_on
+from tests.reports.worlds import Buffer, make
 
 
 def test_growth_with_other_inputs_is_named_where_no_gate_judges_it(
@@ -21,6 +23,27 @@ def test_growth_with_other_inputs_is_named_where_no_gate_judges_it(
         request = SITUATIONS["changed_inputs"].request
         report = build_report(connection, request, settings)
     assert report.headline == "✅ no regression; 1 with other inputs (+2.00 MiB)"
+
+
+def test_memory_spaces_of_a_program_with_other_inputs_are_not_counted(
+    tmp_path: Path,
+) -> None:
+    """The headline has named it; nothing else has other inputs."""
+    small = Buffer("vmem", 4 << 20, color=1)
+    shapes = "(f32[16]{0})->f32[8]{0}"
+    before = replace(STEP, buffers=(*STEP.buffers, small), source=None)
+    after = replace(
+        STEP,
+        buffers=(*GROWN.buffers, replace(small, size=8 << 20)),
+        source=None,
+        shapes=shapes,
+    )
+    worlds = night(1, before), night(2, after)
+    with connect(make(tmp_path / "w.duckdb", *worlds)) as connection:
+        report = build_report(connection, Request(), parse_settings(""))
+    assert len([p for p in report.programs if p.state == "changed"]) == 2
+    assert "inputs changed" in report.headline
+    assert "with other inputs" not in report.headline
 
 
 def test_other_inputs_alone_have_no_line_to_annotate(tmp_path: Path) -> None:

@@ -59,11 +59,11 @@
 --   dense_gradients, result_arrays, read_steps, result_sources,
 --   positional_arrays, windowed_arrays, kept_stacks, long_loops,
 --   narrow_programs, awaiting_gradients, shaped_arrays, one_hot_arrays,
---   softmax_dimensions,
---   widened_arrays, narrowed_arguments, whole_states, undivided_arguments,
---   whole_updates, batch_arrays, halved_arrays, prepared_stacks,
---   relaid_arrays, gathered_results, real_spectra, chunkable_arrays,
---   divided_programs, replicated_values, marks_of_saved, marks_alone
+--   softmax_dimensions, widened_arrays, narrowed_arguments, whole_states,
+--   undivided_arguments, whole_updates, batch_arrays, halved_arrays,
+--   prepared_stacks, relaid_arrays, gathered_results, real_spectra,
+--   chunkable_arrays, divided_programs, replicated_values, marks_of_saved,
+--   marks_alone
 -- param run
 -- param program
 -- column module_id
