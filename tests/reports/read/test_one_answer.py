@@ -274,6 +274,9 @@ def of_report(
         if field == "divergence":
             # Without details a cause has no divergence.
             shown = [{**finding["cause"], **shown}] if shown else []
+            # Where edits are the cause, the share is theirs, not the main part's.
+            if finding["cause"]["effect"] is not None:
+                shown = [{**each, "share_ratio": None} for each in shown]
         for each in shown:
             module = (finding[name] for name in MODULE)
             found[(*module, *(each[name] for name in columns))] += 1
@@ -287,13 +290,16 @@ def of_query(
 ) -> Counter[tuple[Any, ...]]:
     """Return the rows of modules that have findings."""
     modules = {row[: len(MODULE)] for row in shown}
+    other_share = {row[: len(MODULE)] for row in shown if row[-1] is None}
     found: Counter[tuple[Any, ...]] = Counter()
     for row in rows:
         number = {"module_number": row.get("candidate_module_number")}
         module = tuple({**number, **row}[name] for name in MODULE)
         if module in modules:
-            values = (row[name] for name in columns.values())
-            found[(*module, *map(rounded, columns, values))] += 1
+            values = {field: row[name] for field, name in columns.items()}
+            if "share_ratio" in values and module in other_share:
+                values["share_ratio"] = None
+            found[(*module, *map(rounded, values, values.values()))] += 1
     return found
 
 
