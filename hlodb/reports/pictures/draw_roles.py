@@ -137,6 +137,7 @@ def _span(first: str, last: str) -> str:
 
 ROLES = (
     "weights",
+    "averaged_weights",
     "optimiser_state",
     "caches",
     "argument_copies",

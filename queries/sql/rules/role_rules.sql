@@ -9,7 +9,8 @@
 --   opcode_pattern: on the defining operation. made_in (origin_phase where
 --   there is one) and last_read_in: phases from value_phases; for parameters
 --   see peak_roles. is_gathered: see gathered_values. The argument params
---   holds no optimiser state, even if a part of it is called v (rule params).
+--   holds no optimiser state, even if a part of it is called v (rule params);
+--   averages of weights (ema) are neither weights nor the optimiser's.
 --   PyTorch names no argument, but gives the line that reads it first (rules
 --   by_line). Replace it with a query of your own with this name and these
 --   columns.

@@ -85,7 +85,10 @@ def test_an_optimiser_with_less_state_has_no_fewer_layers(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("arrays", "meaning"),
-    [(("opt_state[0].mu",), "optimiser state"), (("opt", "opt_state[0].mu"), "layers")],
+    [
+        (("opt_state[0].mu",), "optimiser state"),
+        (("params", "opt_state[0].mu"), "layers"),
+    ],
 )
 def test_moments_alone_are_no_layers(
     tmp_path: Path, arrays: Sequence[str], meaning: str
@@ -95,6 +98,20 @@ def test_moments_alone_are_no_layers(
     )
     found = changes(tmp_path, base, candidate)
     assert found == [("repeated", meaning, "4", "2", 2 * len(arrays))]
+
+
+def test_new_arguments_are_called_by_their_names(tmp_path: Path) -> None:
+    """A copy of the weights that follows them is no state of the optimiser."""
+    new = [
+        *("opt['rows']['users']['m']", "opt['rows']['users']['v']"),
+        *("state.ema['gate']", "state.params['gate']", "mask"),
+    ]
+    assert changes(tmp_path, ["x", "y"], ["x", "y", *new]) == [
+        ("new", "weights", None, "1", 1),
+        ("new", "optimiser state", None, "2", 2),
+        ("new", "averaged weights", None, "1", 1),
+        ("new", "arguments", None, "1", 1),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,11 @@
 --   what size_names says of any of them; retyped, by element types; repeated,
 --   where arguments that differ by a number alone (block_0, block_1) are more
 --   or fewer: then the layers are counted, or the optimiser's state if all are
---   of that; new and gone otherwise, those of the optimiser apart. Stacked
---   layers are resized in the first dimension of three arrays or more, and in
---   no other. Partitions are devices. What people choose comes first: devices,
---   layers, sizes by place of size_names, types, then new and gone.
+--   of that; new and gone otherwise, apart by what their names say: weights,
+--   averages of these, or the optimiser's state. Stacked layers are resized in
+--   the first dimension of three arrays or more, and in no other. Partitions
+--   are devices. What people choose comes first: devices, layers, weights,
+--   sizes by place of size_names, types, then new and gone.
 -- grain: pair of modules, change
 -- steps: asked_pairs, asked_contents, arguments, paired_arguments,
 --   resized_arguments, patterns_of_unpaired, repeated_layers
@@ -22,7 +23,8 @@
 -- column place BIGINT id neutral: Order of the change among those of its pair.
 -- column change VARCHAR name neutral: resized, retyped, repeated, new or gone.
 -- column meaning VARCHAR name neutral: What differs: batch, layers, devices,
---   optimiser state, element type, or the dimension of an argument.
+--   weights, averaged weights, optimiser state, element type, or the
+--   dimension of an argument.
 -- column base_size VARCHAR text neutral: How much, or of which type, in the
 --   base; NULL for new ones.
 -- column candidate_size VARCHAR text neutral: The same in the candidate; NULL
@@ -44,9 +46,10 @@ WITH retyped AS (
 ),
 others AS (
   SELECT
-    base_id, candidate_id, CASE WHEN is_state THEN 6 ELSE 95 END,
+    base_id, candidate_id,
+    CASE WHEN state = 'weights' THEN 6 WHEN state IS NULL THEN 95 ELSE 7 END,
     CASE WHEN more > 0 THEN 'new' ELSE 'gone' END,
-    CASE WHEN is_state THEN 'optimiser state' ELSE 'arguments' END,
+    coalesce(state, 'arguments'),
     CASE WHEN more = 0 THEN format('{:,}', sum(fewer)) END,
     CASE WHEN more > 0 THEN format('{:,}', sum(more)) END,
     CAST(sum(more + fewer) AS BIGINT),
@@ -55,7 +58,7 @@ others AS (
   FROM patterns_of_unpaired
   WHERE base_times = fewer
     OR NOT is_kept
-  GROUP BY base_id, candidate_id, is_state, more > 0, more = 0
+  GROUP BY base_id, candidate_id, state, more > 0, more = 0
 ),
 devices AS (
   SELECT

@@ -1,4 +1,5 @@
 -- step: Arguments of one side only, by their names with * for each number.
+--   What of a training state they are, role_rules says of their names.
 -- grain: pair, pattern
 -- materialised: no
 WITH unpaired_arguments AS (
@@ -7,10 +8,16 @@ WITH unpaired_arguments AS (
     a.logical_bytes,
     regexp_replace(a.argument, '\d+', '*', 'g') AS pattern,
     s.is_candidate AS is_new,
-    regexp_matches(
-      lower(a.argument),
-      'opt_state|optimi[sz]er|\b(mu|nu|trace|momentum|ema)\b'
-    ) AS is_state
+    (
+      SELECT CASE arg_min(r.role, r.place)
+        WHEN 'optimiser_state' THEN 'optimiser state'
+        WHEN 'averaged_weights' THEN 'averaged weights'
+        WHEN 'weights' THEN 'weights'
+        END
+      FROM role_rules() AS r
+      WHERE r.rule_id IN ('params', 'average_by_name', 'state_by_name')
+        AND regexp_matches(lower(a.argument), r.name_pattern)
+    ) AS state
   FROM asked_pairs AS c
   CROSS JOIN (SELECT unnest([FALSE, TRUE]) AS is_candidate) AS s
   JOIN arguments AS a
@@ -24,13 +31,13 @@ WITH unpaired_arguments AS (
 ),
 patterns AS (
   SELECT
-    a.base_id, a.candidate_id, a.pattern, a.is_state,
+    a.base_id, a.candidate_id, a.pattern, a.state,
     count_if(NOT a.is_candidate) AS fewer, count_if(a.is_candidate) AS more,
     list(a.argument ORDER BY a.logical_bytes DESC, a.number) AS arguments,
     max(a.logical_bytes) AS most_bytes,
     sum(CASE WHEN a.is_candidate THEN 1 ELSE -1 END * a.logical_bytes) AS delta
   FROM unpaired_arguments AS a
-  GROUP BY a.base_id, a.candidate_id, a.pattern, a.is_state
+  GROUP BY a.base_id, a.candidate_id, a.pattern, a.state
 )
 SELECT
   p.*,

@@ -28,8 +28,10 @@ WITH numbers AS (
 )
 SELECT
   n.base_id, n.candidate_id, 5 AS place, 'repeated' AS change,
-  CASE WHEN bool_and(c.is_state) THEN 'optimiser state' ELSE 'layers' END
-    AS meaning, format('{:,}', n.base_times) AS base_size,
+  CASE
+    WHEN bool_and(coalesce(c.state, 'weights') <> 'weights') THEN min(c.state)
+    ELSE 'layers'
+  END AS meaning, format('{:,}', n.base_times) AS base_size,
   format('{:,}', n.candidate_times) AS candidate_size,
   sum(c.more + c.fewer) AS argument_count,
   flatten(list(c.arguments ORDER BY length(c.pattern), c.pattern))
