@@ -10,6 +10,8 @@
 -- column words VARCHAR text neutral: Pattern of the argument's op_name, in
 --   lower case.
 -- column types VARCHAR text neutral: Pattern of its element type.
--- column dimension VARCHAR name neutral: first, second, later (third and
---   on) or largest: which of its dimensions; any: each; first of several: the
---   first, where that of another argument changes by the same sizes.
+-- column dimension VARCHAR name neutral: first, later (third and on), last
+--   (of several) or largest: which of its dimensions; any: each; first of
+--   several: the first, where that of another argument changes by the same
+--   sizes; leading: another than the first, of the size that most arrays of
+--   the program have first.

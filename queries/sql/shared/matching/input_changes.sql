@@ -13,7 +13,7 @@
 --   sizes by place of size_names, types, then new and gone.
 -- grain: pair of modules, change
 -- steps: asked_pairs, asked_contents, arguments, paired_arguments,
---   resized_arguments, patterns_of_unpaired, repeated_layers
+--   leading_sizes, resized_arguments, patterns_of_unpaired, repeated_layers
 -- param base_ids BIGINT[] = NULL: Module contents of the base.
 -- param candidate_ids BIGINT[] = NULL: Those of the candidate, in the same
 --   order; pairs that lack one of both have no row.

@@ -12,13 +12,17 @@ WITH dimensions AS (
       PARTITION BY
         d.base_id, d.candidate_id, d.base_sizes[d.dimension],
         d.candidate_sizes[d.dimension]
-    ) AS first_count
+    ) AS first_count,
+    b.size = d.base_sizes[d.dimension]
+    AND c.size = d.candidate_sizes[d.dimension] AS is_leading
   FROM (
     SELECT
       p.*, unnest(range(1, len(p.base_sizes) + 1)) AS dimension
     FROM paired_arguments AS p
     WHERE len(p.base_sizes) = len(p.candidate_sizes)
   ) AS d
+  LEFT JOIN leading_sizes AS b ON b.module_id = d.base_id
+  LEFT JOIN leading_sizes AS c ON c.module_id = d.candidate_id
   WHERE d.base_sizes[d.dimension] <> d.candidate_sizes[d.dimension]
 ),
 named_dimensions AS (
@@ -39,7 +43,8 @@ named_dimensions AS (
       AND CASE s.dimension
         WHEN 'first' THEN d.dimension = 1
         WHEN 'first of several' THEN d.dimension = 1 AND d.first_count > 1
-        WHEN 'second' THEN d.dimension = 2
+        WHEN 'leading' THEN d.dimension > 1 AND d.is_leading
+        WHEN 'last' THEN d.dimension > 1 AND d.dimension = len(d.base_sizes)
         WHEN 'later' THEN d.dimension > 2
         WHEN 'largest'
           THEN d.base_size = list_max(d.base_sizes)
