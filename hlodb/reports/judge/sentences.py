@@ -134,6 +134,8 @@ def absence(finding: Finding) -> str:
     return f'run "{finding.base_run}" has {what}, "{finding.candidate_run}" has not'
 
 
+_OF_EDITS = "edit", "several"
+
 _SEEN = 1e-5
 """Parts smaller than this share of the largest are left out."""
 
@@ -142,7 +144,8 @@ def share_words(finding: Finding) -> str:
     """Return `+4.00 MiB from lm.py:53; -0.50 MiB unexplained` where claims meet.
 
     Claims that no bytes follow from are left out, and so is what is too little to be
-    seen beside the largest. One claim alone splits nothing.
+    seen beside the largest. One claim alone splits nothing, nor do the inputs alone,
+    beside what no row shows to follow from them.
     """
     most = max((abs(claim.delta_bytes or 0) for claim in finding.claims), default=0)
     with_bytes = [
@@ -150,7 +153,7 @@ def share_words(finding: Finding) -> str:
         for claim in finding.claims
         if claim.delta_bytes and abs(claim.delta_bytes) >= _SEEN * most
     ]
-    if len(with_bytes) < 2:
+    if len(with_bytes) < 2 or not any(c.kind in _OF_EDITS for c in with_bytes):
         return ""
     return "; ".join(_share_text(finding.claims, claim) for claim in with_bytes)
 

@@ -39,6 +39,9 @@ class Cause:
 _NOTICED = 0.2
 """Least growth of the number of recomputed instructions that is a cause."""
 
+_COUNTS = 0.01
+"""Least share of a difference that a sentence about its largest part leaves out."""
+
 _NUMBERED = re.compile(r"[._]\d+(?=$|[._])")
 
 
@@ -47,7 +50,6 @@ _PLURAL = " shares ", " share "
 _SHOWN_EDITS = 3
 
 _PROGRAM = "program"
-_RECOMPUTATION = "recomputation"
 _PROVEN = "proven"
 
 
@@ -61,11 +63,10 @@ def name_cause(
 
     Where claims name edits of the source, these are the cause, and no pass of the
     compiler. Other inputs, as of one more layer, recompute as much more or less, and
-    so do the copies of an unrolled loop: beside other edits recomputation is no effect.
+    so do the copies of an unrolled loop: beside edits recomputation is no effect.
     """
     edits = explaining(claims)
-    is_other = bool(edits) and edits[0].change != _RECOMPUTATION
-    cause = _of_compiler(difference, parting, has_other_inputs or is_other)
+    cause = _of_compiler(difference, parting, has_other_inputs or bool(edits))
     if not edits:
         return cause
     first = edits[0]
@@ -168,7 +169,7 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
     buffers = f"{counted(count, 'buffer')} of {leaders}"
     first = with_it[0] if with_it else None
     others = f" and {count - 1} more" if count > 1 else ""
-    moved = _sums(with_it, changes, delta)
+    moved = _sums(with_it, delta)
     match part:
         case "new":
             text = f"{counted(count, 'new buffer')} of {leaders}"
@@ -198,21 +199,16 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
     return f"{text} ({moved})"
 
 
-def _sums(with_it: Sequence[Change], changes: Sequence[Change], delta: int) -> str:
-    """Return what changes bring, and where others go the other way what remains.
-
-    Where other parts free some of what these add, that is all of the difference.
-    """
+def _sums(with_it: Sequence[Change], delta: int) -> str:
+    """Return what changes bring, and the rest of the difference where it counts."""
     brought = sum(change.delta_bytes for change in with_it)
-    net = sum(change.delta_bytes for change in changes)
-    if abs(net) > abs(delta) and signed_bytes(net) != signed_bytes(delta):
-        rest = signed_bytes(delta - brought)
-        return f"{signed_bytes(brought)}, others {rest}, net {signed_bytes(delta)}"
-    others = len([c for c in changes if c.delta_bytes * brought < 0])
-    if not others:
-        return signed_bytes(net)
-    less = f"{counted(others, 'other')} {signed_bytes(net - brought)}"
-    return f"{signed_bytes(brought)}, {less}, net {signed_bytes(net)}"
+    rest = delta - brought
+    if abs(rest) < _COUNTS * abs(delta) or signed_bytes(brought) == signed_bytes(delta):
+        return signed_bytes(brought)
+    return (
+        f"{signed_bytes(brought)}, others {signed_bytes(rest)},"
+        f" net {signed_bytes(delta)}"
+    )
 
 
 def _is_scratch(change: Change) -> bool:

@@ -97,7 +97,7 @@ def test_the_greatest_step_is_explained(report: Report) -> None:
     assert cnn.cause is not None
     assert cnn.cause.title == (
         "11 buffers of iota, broadcast now live at the peak"
-        " (+9.50 MiB, 6 others -2.26 MiB, net +7.24 MiB)"
+        " (+9.50 MiB, others -2.07 MiB, net +7.43 MiB)"
     )
     assert cnn.cause.key == "scheduler/lifetime/iota"
 
