@@ -4,6 +4,8 @@
 --   computes most of it. One checkpoint has all that is recomputed below it:
 --   what leads to most of it is often a function that it calls. JAX keeps the
 --   innermost ten frames: calls further out are those of the loops around it.
+--   Checkpoints of several loops that one function leads to, each by a call of
+--   its own, are edited at the call with most of what is recomputed.
 -- grain: pair
 WITH RECURSIVE changed_keys AS MATERIALIZED (
   SELECT pair, key FROM recomputation_counts WHERE has_changed
@@ -48,19 +50,22 @@ led AS (
     AND c.computation_id = l.caller_id
 ),
 leading_frames AS (
-  SELECT pair, is_candidate, has_more, instruction_id, frame_id, 0 AS depth
+  SELECT
+    pair, is_candidate, has_more, computation_id, instruction_id, frame_id,
+    0 AS depth
   FROM affected
   UNION ALL
   SELECT
-    m.pair, m.is_candidate, m.has_more, m.instruction_id, l.frame_id,
-    100 * l.level AS depth
+    m.pair, m.is_candidate, m.has_more, m.computation_id, m.instruction_id,
+    l.frame_id, 100 * l.level AS depth
   FROM affected AS m
   JOIN led AS l USING (pair, is_candidate, computation_id)
 ),
 leading_sites AS (
   SELECT
-    f.pair, f.is_candidate, f.has_more, f.instruction_id, c.site, c.file_name,
-    c.function_name, c.line, min(f.depth + c.distance) AS distance
+    f.pair, f.is_candidate, f.has_more, f.computation_id, f.instruction_id,
+    c.site, c.file_name, c.function_name, c.line,
+    min(f.depth + c.distance) AS distance
   FROM leading_frames AS f
   JOIN call_sites AS c USING (pair, is_candidate, frame_id)
   GROUP BY ALL
@@ -73,7 +78,61 @@ sites AS MATERIALIZED (
   GROUP BY
     pair, is_candidate, has_more, site, file_name, function_name, line
 ),
-checkpoint_sites AS MATERIALIZED (
+-- What a loop recomputes in computations that it calls is its own.
+loop_counts AS MATERIALIZED (
+  SELECT
+    m.pair, m.is_candidate, m.computation_id, m.loop_id, a.operation_count,
+    sum(a.operation_count) OVER (PARTITION BY m.pair, m.loop_id)
+      AS loop_count,
+    sum(a.operation_count) OVER (PARTITION BY m.pair) AS pair_count
+  FROM (
+    SELECT
+      l.pair, l.is_candidate, l.computation_id,
+      arg_max(l.caller_id, l.level) AS loop_id
+    FROM led AS l
+    SEMI JOIN affected AS c
+      ON c.pair = l.pair
+      AND c.is_candidate = l.is_candidate
+      AND c.computation_id = l.caller_id
+      AND c.has_more
+    GROUP BY l.pair, l.is_candidate, l.computation_id
+  ) AS m
+  JOIN (
+    SELECT pair, is_candidate, computation_id, count(*) AS operation_count
+    FROM affected
+    WHERE has_more
+    GROUP BY pair, is_candidate, computation_id
+  ) AS a USING (pair, is_candidate, computation_id)
+),
+-- Of each loop the innermost call that leads to all that it recomputes.
+loop_sites AS (
+  SELECT
+    s.pair, s.is_candidate, s.file_name, s.function_name, s.line,
+    c.pair_count, count(*) AS operation_count
+  FROM leading_sites AS s
+  JOIN loop_counts AS c USING (pair, is_candidate, computation_id)
+  GROUP BY
+    s.pair, s.is_candidate, c.loop_id, c.loop_count, c.pair_count, s.site,
+    s.file_name, s.function_name, s.line
+  HAVING count(*) >= 0.995 * c.loop_count
+  QUALIFY row_number() OVER (
+    PARTITION BY s.pair, c.loop_id
+    ORDER BY median(s.distance), s.site
+  ) = 1
+),
+shared_sites AS (
+  SELECT
+    pair, any_value(is_candidate) AS is_candidate,
+    any_value(file_name) AS file_name,
+    any_value(function_name) AS function_name,
+    arg_max(line, (operation_count, -line)) AS line
+  FROM loop_sites
+  GROUP BY pair
+  HAVING count(DISTINCT line) > 1
+    AND count(DISTINCT row(file_name, function_name)) = 1
+    AND sum(operation_count) >= 0.9 * any_value(pair_count)
+),
+outer_sites AS MATERIALIZED (
   SELECT s.pair, s.is_candidate, s.file_name, s.function_name, s.line
   FROM sites AS s
   JOIN (
@@ -90,6 +149,14 @@ checkpoint_sites AS MATERIALIZED (
     PARTITION BY s.pair
     ORDER BY s.distance, s.operation_count DESC, s.site
   ) = 1
+),
+checkpoint_sites AS (
+  SELECT pair, is_candidate, file_name, function_name, line
+  FROM shared_sites
+  UNION ALL
+  SELECT pair, is_candidate, file_name, function_name, line
+  FROM outer_sites
+  ANTI JOIN shared_sites USING (pair)
 ),
 other_lines AS (
   SELECT
