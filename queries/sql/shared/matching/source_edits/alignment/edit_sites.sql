@@ -3,7 +3,8 @@
 --   operations are unmatched, and that leads through no function which was
 --   edited itself; else the innermost line of the user, but for one of a
 --   function that other lines call as well, with operations that all match:
---   what differs is the call.
+--   what differs is the call. callee: the user's function that is called at
+--   that line.
 -- grain: pair, side, frame
 WITH frame_counts AS (
   SELECT
@@ -56,6 +57,9 @@ callers AS (
   SELECT
     c.pair, c.is_candidate, c.frame_id, c.site, c.distance, c.file_name,
     c.function_name, c.line,
+    lag(c.function_name) OVER (
+      PARTITION BY c.pair, c.is_candidate, c.frame_id ORDER BY c.distance
+    ) AS callee,
     coalesce(bool_or(e.pair IS NOT NULL) OVER (
       PARTITION BY c.pair, c.is_candidate, c.frame_id
       ORDER BY c.distance
@@ -74,7 +78,7 @@ SELECT
   unnest(arg_max(
     struct_pack(
       source_file := c.file_name, function_name := c.function_name,
-      line := c.line
+      line := c.line, callee := c.callee
     ),
     CASE
       WHEN s.unmatched_count >= 0.8 * s.operation_count

@@ -1,8 +1,8 @@
 -- step: What was edited in a group: a type, sharding or shape, what a loop
---   stacks, else which operations were added, removed or replaced. One stray
---   type, shape or sharding changes many lines: its groups are one edit, at
---   the first of them, and so are those in which the same operations stand
---   for one.
+--   stacks, else which operations were added, removed or replaced, and by the
+--   call of which function, if nine of ten are of one. One stray type, shape
+--   or sharding changes many lines: its groups are one edit, at the first of
+--   them, and so are those in which the same operations stand for one.
 -- grain: pair, edit
 WITH operation_sums AS (
   SELECT
@@ -28,6 +28,24 @@ operation_lists AS (
     ) AS candidate_lines
   FROM operation_sums
   GROUP BY pair, source_file, function_name
+),
+-- The function that nine of ten operations of a line come from by its call.
+callees AS (
+  SELECT
+    pair, source_file, function_name, is_candidate, line,
+    regexp_replace(callee, '^.*<locals>\.', '') AS callee
+  FROM (
+    SELECT
+      pair, source_file, function_name, is_candidate, line, callee,
+      count(*) AS operation_count,
+      sum(count(*)) OVER (
+        PARTITION BY pair, source_file, function_name, is_candidate, line
+      ) AS line_count
+    FROM grouped_operations
+    GROUP BY pair, source_file, function_name, is_candidate, line, callee
+  )
+  WHERE operation_count >= 0.9 * line_count
+    AND NOT contains(callee, '<lambda>')
 ),
 sums AS (
   SELECT
@@ -126,7 +144,19 @@ ranked AS (
         WHEN change IN ('added', 'replaced')
           THEN coalesce(g.named_line, g.candidate_line)
         ELSE g.candidate_line
-      END AS candidate_line
+      END AS candidate_line,
+      CASE
+        WHEN g.candidate_text IS NULL
+          THEN coalesce(a.callee || ' (' || g.base_text || ')', g.base_text)
+        ELSE g.base_text
+      END AS base_text,
+      CASE
+        WHEN g.base_text IS NULL
+          THEN coalesce(
+            a.callee || ' (' || g.candidate_text || ')', g.candidate_text
+          )
+        ELSE g.candidate_text
+      END AS candidate_text
     ),
     row_number() OVER (
       PARTITION BY g.pair
@@ -138,6 +168,16 @@ ranked AS (
         ) DESC, g.first_place, g.source_file, g.function_name
     ) AS rank
   FROM group_changes AS g
+  LEFT JOIN callees AS a
+    ON a.pair = g.pair
+    AND a.source_file = g.source_file
+    AND a.function_name = g.function_name
+    AND g.change IN ('added', 'removed', 'replaced')
+    AND a.is_candidate = (g.base_text IS NULL)
+    AND a.line = CASE
+      WHEN a.is_candidate THEN coalesce(g.named_line, g.candidate_line)
+      ELSE g.base_line
+    END
 )
 SELECT
   g.pair, g.change, g.base_text,

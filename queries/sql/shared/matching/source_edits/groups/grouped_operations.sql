@@ -20,7 +20,7 @@ WITH groups AS (
 )
 SELECT
   u.*, g.source_file, g.function_name, g.base_line, g.candidate_line,
-  g.inner_call, s.line,
+  g.inner_call, s.line, s.callee,
   b.instruction_id IS NOT NULL AS is_start
 FROM unmatched_operations AS u
 JOIN edit_sites AS s USING (pair, is_candidate, frame_id)

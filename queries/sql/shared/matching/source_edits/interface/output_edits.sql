@@ -2,7 +2,8 @@
 --   same place of the other side. Where one side has more of them, outputs
 --   of one type and shape go together, whatever computes them. Up to three
 --   added or removed outputs are an edit each, more of them one, described
---   by the largest.
+--   by the largest. A part of what another instruction computes, as of a loop,
+--   has the line and name of that.
 -- grain: pair, edit
 WITH roots AS (
   SELECT i.pair, i.is_candidate, i.instruction_id, f.opcode
@@ -11,7 +12,7 @@ WITH roots AS (
   WHERE i.is_entry
     AND i.is_root
 ),
-output_instructions AS (
+root_operands AS (
   SELECT
     r.pair, r.is_candidate, e.operand_index AS output_index,
     e.operand_id AS instruction_id
@@ -26,12 +27,30 @@ output_instructions AS (
   FROM roots AS r
   WHERE r.opcode <> 'tuple'
 ),
+output_instructions AS (
+  SELECT
+    o.pair, o.is_candidate, o.output_index, f.shape, f.logical_bytes, f.dims,
+    f.element_type, f.opcode,
+    CASE
+      WHEN f.opcode = 'get-tuple-element' AND coalesce(f.op_name, '') = ''
+        THEN e.operand_id
+      ELSE o.instruction_id
+    END AS instruction_id
+  FROM root_operands AS o
+  JOIN program_instructions AS i USING (pair, is_candidate, instruction_id)
+  JOIN forms AS f USING (form_id)
+  JOIN programs AS p USING (pair, is_candidate)
+  LEFT JOIN operands AS e
+    ON e.module_id = p.module_id
+    AND e.instruction_id = o.instruction_id
+    AND e.operand_index = 0
+),
 outputs AS (
   SELECT
-    o.pair, o.is_candidate, o.output_index, f.shape, f.logical_bytes,
+    o.pair, o.is_candidate, o.output_index, o.shape, o.logical_bytes,
     f.op_name, l.frame_id, c.core,
-    hash(c.core, f.opcode, f.element_type,
-      CASE WHEN g.has_same_sizes THEN f.dims END) AS signature
+    hash(c.core, o.opcode, o.element_type,
+      CASE WHEN g.has_same_sizes THEN o.dims END) AS signature
   FROM output_instructions AS o
   JOIN program_instructions AS i USING (pair, is_candidate, instruction_id)
   JOIN forms AS f USING (form_id)
