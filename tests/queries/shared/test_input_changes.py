@@ -79,11 +79,12 @@ def blocks(name: str, count: int) -> list[str]:
 
 
 def test_an_optimiser_with_less_state_has_no_fewer_layers(tmp_path: Path) -> None:
-    """Also where some of its state is taken for that of the other optimiser."""
+    """None of its state is taken for that of the other optimiser."""
     base = ["x", "y", *blocks("state[0].mu", 3), *blocks("state[0].nu", 3)]
     candidate = ["x", "y", *blocks("state[0].trace", 1)]
     assert changes(tmp_path, base, candidate) == [
-        ("gone", "optimiser state", "5", None, 5)
+        ("gone", "optimiser state", "6", None, 6),
+        ("new", "optimiser state", None, "1", 1),
     ]
 
 

@@ -3,8 +3,8 @@
 -- definition: Each parameter once. First by op_name, if it is unique in both
 --   modules, because an additional argument renumbers those after it; then by
 --   number, if op_names are equal, one of them is missing, or the dimensions
---   are equal, as for a renamed argument. Others are new or gone, and have no
---   row.
+--   are equal and both modules have as many parameters, as for a renamed
+--   argument. Others are new or gone, and have no row.
 -- grain: pair of modules, parameter
 -- param base_ids BIGINT[] = NULL: Module contents of the base.
 -- param candidate_ids BIGINT[] = NULL: Those of the candidate, in the same
@@ -48,7 +48,8 @@ parameters AS MATERIALIZED (
       ELSE nullif(f.op_name, '')
     END AS argument,
     regexp_replace(f.shape, '\{[^}]*\}', '', 'g') AS dimensions,
-    count(*) OVER (PARTITION BY i.module_id, f.op_name) = 1 AS is_alone
+    count(*) OVER (PARTITION BY i.module_id, f.op_name) = 1 AS is_alone,
+    count(*) OVER (PARTITION BY i.module_id) AS parameter_count
   FROM there AS i
   JOIN store.instruction_forms AS f USING (form_id)
   WHERE f.opcode = 'parameter'
@@ -84,6 +85,7 @@ by_number AS (
     AND e.own_number = c.parameter_number
   WHERE coalesce(b.argument = c.argument, TRUE)
     OR b.dimensions = c.dimensions
+    AND b.parameter_count = c.parameter_count
 )
 SELECT
   m.base_id AS base_module_id, m.own_id AS candidate_module_id,
