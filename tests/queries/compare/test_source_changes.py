@@ -131,7 +131,7 @@ LANGUAGE_MODEL: dict[str, list[Edit]] = {
          "remat saves more, recomputes less (304 → 294 operations)"),
     ],
     "lm_one_hot": [
-        ("lm.py", 62, 63, "loss_fn", "one-hot array materialised"),
+        ("lm.py", 62, 63, "loss_fn", "one-hot array in place of an index"),
     ],
     "lm_mask": [
         ("lm.py", 27, 27, "Attention.__call__",

@@ -109,7 +109,7 @@ Row = tuple[str, str, int | None, bool, str]
             [
                 (
                     "edit",
-                    "equinox_tagger.py:51 loss_of: one-hot array materialised",
+                    "equinox_tagger.py:51 loss_of: one-hot array in place of an index",
                     None,
                     False,
                     "likely",

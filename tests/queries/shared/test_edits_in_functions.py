@@ -63,7 +63,7 @@ CLAIMS = {
     # Helpers are called once more; what converts an array there is no other type.
     ("world_model", "second_decoder"): [
         (
-            "dreamlet/world.py:39 world_loss: added: sub, add, add_any;"
+            "dreamlet/world.py:39 world_loss: added: decode (sub, add, add_any);"
             " the programs differ in 1 more place",
             "proven",
         ),

@@ -236,7 +236,7 @@ def test_operations_of_an_edit_are_those_that_hold_the_bytes(
     statespace: duckdb.DuckDBPyConnection,
 ) -> None:
     """The square of line 55 is of 4,096 numbers, the kernel of 820 times as many."""
-    words = "ssgp/gp.py:53 nll: added: mul, add, div"
+    words = "ssgp/gp.py:53 nll: added: kernel (mul, add, div)"
     assert claims(statespace, "night6", "night7") == [
         (words, None, 27_102_808, False, "proven")
     ]

@@ -96,16 +96,18 @@ claimed_origins AS MATERIALIZED (
     > CASE WHEN bool_or(e.is_source_alone) THEN 1 ELSE 0 END
 ),
 -- Where the inputs differ too, but nothing else, they have the rest with them.
--- Where an argument is of another size, so is most of the program: if buffers
--- that are not found again hold half of the difference the other way, no row
--- tells what the inputs and what the edit needs.
+-- Where an argument is of another size, so is most of the program: if what is
+-- left is less than what rows show of the inputs, or buffers that are not
+-- found again hold half of the difference the other way, it is not divided.
 claimed_beside_inputs AS MATERIALIZED (
   SELECT
     e.pair, e.space_color, any_value(e.edit_count) AS edit_count,
     coalesce(any_value(r.has_resized), FALSE)
     AND count(e.share_bytes) = 0
-    AND any_value(r.other_bytes) >= 0.5 * abs(any_value(e.total_delta))
-      AS is_together
+    AND (
+      2 * abs(any_value(s.share_bytes)) > abs(any_value(e.total_delta))
+      OR any_value(r.other_bytes) >= 0.5 * abs(any_value(e.total_delta))
+    ) AS is_together
   FROM claims_of_edits AS e
   JOIN compiled_pairs AS p USING (pair)
   LEFT JOIN (
@@ -122,6 +124,10 @@ claimed_beside_inputs AS MATERIALIZED (
   ) AS r
     ON r.pair = e.pair
     AND r.space_color = e.space_color
+  LEFT JOIN shares AS s
+    ON s.pair = e.pair
+    AND s.space_color = e.space_color
+    AND s.origin = 'inputs'
   WHERE e.standing IS NOT NULL
     AND NOT e.is_against
     AND p.has_other_inputs

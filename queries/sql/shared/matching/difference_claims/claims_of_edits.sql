@@ -15,7 +15,8 @@
 --   or three edits differs and none is a claim, all of it follows from them
 --   together: the claim names the one whose results grew most, if by more than
 --   all others. is_little_output: an added output is less than that itself, so
---   that it is what computes it that needs memory.
+--   that it is what computes it that needs memory: no claim beside an edit
+--   that is one.
 -- grain: pair, memory space, edit
 WITH others AS (
   SELECT
@@ -164,12 +165,16 @@ led AS (
       AS is_lead,
     -- A little output shows what another edit computes.
     count_if(NOT s.is_little_output) OVER same_space
-    - CASE WHEN s.is_little_output THEN 0 ELSE 1 END AS other_count
+    - CASE WHEN s.is_little_output THEN 0 ELSE 1 END AS other_count,
+    s.is_little_output
+    AND count(s.standing) FILTER (
+      WHERE NOT s.is_little_output AND NOT s.is_against
+    ) OVER same_space > 0 AS is_needless
   FROM standings AS s
   WINDOW same_space AS (PARTITION BY s.pair, s.space_color)
 )
 SELECT
-  l.* EXCLUDE (is_lead, other_count) REPLACE (
+  l.* EXCLUDE (is_lead, other_count, is_needless) REPLACE (
     CASE
       WHEN NOT coalesce(l.is_lead, FALSE) THEN l.sentence
       WHEN l.other_count = 0 THEN l.sentence
@@ -179,8 +184,13 @@ SELECT
         l.sentence, '; the programs differ in ', l.other_count, ' more places'
       )
     END AS sentence,
-    CASE WHEN l.is_lead THEN l.total_delta ELSE l.share_bytes END
-      AS share_bytes,
-    CASE WHEN l.is_lead THEN 'proven' ELSE l.standing END AS standing
+    CASE
+      WHEN l.is_lead THEN l.total_delta
+      WHEN NOT l.is_needless THEN l.share_bytes
+    END AS share_bytes,
+    CASE
+      WHEN l.is_lead THEN 'proven'
+      WHEN NOT l.is_needless THEN l.standing
+    END AS standing
   )
 FROM led AS l
