@@ -97,10 +97,29 @@ def changed_inputs(keys: Sequence[str]) -> str:
 
 
 def input_words(inputs: Sequence[InputChange]) -> str:
-    """Return `batch 8 → 16 (tokens, targets)` for the first changes of inputs."""
-    shown = "; ".join(_input_text(each) for each in inputs[:_SHOWN_INPUTS])
-    rest = len(inputs) - _SHOWN_INPUTS
+    """Return `batch 8 → 16 (tokens, targets)` for the first changes of inputs.
+
+    Several sizes of one meaning, as the widths of layers, are one change.
+    """
+    changes: dict[tuple[str, str], list[InputChange]] = {}
+    for each in inputs:
+        what = each.meaning if each.change == "resized" else str(len(changes))
+        changes.setdefault((each.change, what), []).append(each)
+    alike = list(changes.values())
+    shown = "; ".join(_inputs_text(each) for each in alike[:_SHOWN_INPUTS])
+    rest = len(alike) - _SHOWN_INPUTS
     return f"{shown}; {counted(rest, 'more change')} of inputs" if rest > 0 else shown
+
+
+def _inputs_text(changes: Sequence[InputChange]) -> str:
+    first, *others = changes
+    if not others:
+        return _input_text(first)
+    sizes = [f"{c.base_size} → {c.candidate_size}" for c in changes[:_SHOWN_INPUTS]]
+    more = len(changes) - _SHOWN_INPUTS
+    sizes += [f"{more} more"] if more > 0 else []
+    name = first.arguments.split(", ")[0]
+    return f"{first.meaning} {', '.join(sizes)} ({name} and others)"
 
 
 def _input_text(each: InputChange) -> str:

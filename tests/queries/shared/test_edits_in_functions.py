@@ -19,6 +19,45 @@ from tests.queries.shared.test_compiled_edits import ingested
 MIB = 1 << 20
 GRADIENTS = "train.py:{} loss_fn: the backward pass {} the loop of 2 steps in recycle"
 CLAIMS = {
+    # What the program returns is a part of what the loop computes.
+    ("gan_step", "samples"): [
+        (
+            "gan/step.py:44 make_step.<locals>.critic: new output f32[2,64,128,128,3]"
+            " of while",
+            "proven",
+        ),
+    ],
+    # The function is called as before, too; a metric that is returned is no cause.
+    ("gan_step", "second_penalty"): [
+        (
+            "gan/losses.py:17 disc_loss: added: r1_penalty (mul, conv_general_dilated,"
+            " add)",
+            "proven",
+        ),
+        ("unexplained", "unknown"),
+    ],
+    # Wider layers need nearly all of it: what is left is not of the optimiser alone.
+    ("gan_step", "lion_width"): [
+        (
+            "gan/step.py:40 make_step.<locals>.critic.<locals>.body: sign for div,"
+            " integer_pow, sqrt",
+            "proven",
+        ),
+        ("the inputs and the edit together", "proven"),
+    ],
+    # One function calls both loops over layers, each with a checkpoint.
+    ("translation_tpu", "dots_policy"): [
+        (
+            "nmt/model.py:69 Translator.__call__: remat saves more, recomputes less"
+            " (335 → 315 operations)",
+            "proven",
+        ),
+    ],
+    ("translation_tpu", "adafactor_gelu"): [
+        ("optimiser changed: state mu, nu → v_col, v_row", "likely"),
+        ("the inputs", "proven"),
+        ("unexplained", "unknown"),
+    ],
     # One checkpoint: a function below it leads to nearly all that it recomputed.
     ("weather_rollout", "checkpoint"): [
         (
@@ -197,3 +236,24 @@ def test_tuples_and_scratch_are_no_buffers_that_an_edit_brings(
     assert "To undo" not in text
     assert "Split" not in text
     assert made.headline.endswith("bf16 → f32 in 8 operations")
+
+
+def test_arguments_of_another_optimiser_are_all_counted(
+    tmp_path: Path, queries_installed: None
+) -> None:
+    """Nor is what no row shows to follow from the inputs held against anything."""
+    with connect(ingested("translation_tpu", tmp_path, "adafactor_gelu")) as connection:
+        made = build_diff(connection, "base", "adafactor_gelu", Settings(), top=5)
+    text = renderer("text")(made)
+    assert "optimiser state gone (state['opt'][1][0].mu['embedding'] and 61" in text
+    assert "optimiser state new (state['opt'][1][0].v_col['embedding'] and 47" in text
+    assert "Split" not in text
+
+
+def test_the_widths_of_layers_are_one_change(
+    tmp_path: Path, queries_installed: None
+) -> None:
+    with connect(ingested("gan_step", tmp_path, "lion_width")) as connection:
+        made = build_diff(connection, "base", "lion_width", Settings(), top=5)
+    assert "width 256 → 384, 128 → 192, 64 → 96" in made.headline
+    assert "Split" not in renderer("text")(made)

@@ -22,7 +22,8 @@
 --   move memory the other way; what is neither, or where others have all of
 --   the difference, is no row. Bytes follow from several edits only where as
 --   many have a row: else they are unexplained. Where the inputs and edits
---   differ and nothing else, the rest likely follows from the edits.
+--   differ and nothing else, the rest likely follows from the edits, if that
+--   is more than the inputs have or no argument has another size.
 --   Proven edits come before likely ones, both in the order of source_edits,
 --   and edits that move memory the other way after those that explain it.
 -- grain: pair of compilations, memory space, claim
