@@ -63,6 +63,8 @@ _UNNAMED_RATIO = 0.9
 _LARGE_RATIO = 0.25
 """Where so much of what has a role are copies or padding, it is worth a word."""
 
+_READ = "(read): what made it has no line; this one reads it first."
+
 _MOST_PATHS = 4
 """Of more paths no command is written out."""
 
@@ -274,10 +276,22 @@ def role_of(row: Row) -> str:
 
 def _lines(lines: Sequence[Row], top: int) -> list[Block]:
     rows = [
-        (*_owned(row), line_of(row) or _KINDS[row["kind"]], row["function_name"] or "")
+        (*_owned(row), _line_of(row) or _KINDS[row["kind"]], row["function_name"] or "")
         for row in lines
     ]
-    return _holders("Which lines hold it:", ("source line", "function"), rows, top)
+    blocks = _holders("Which lines hold it:", ("source line", "function"), rows, top)
+    is_read = any("read)" in line for *_, line, _ in rows[:top])
+    return [*blocks, Paragraph(_READ)] if is_read else blocks
+
+
+def _line_of(row: Row) -> str:
+    """Return a line, and how much of its memory it reads first and does not define."""
+    line = line_of(row)
+    size = row["read_bytes"]
+    if not line or size < _LARGE_RATIO * row["owned_bytes"] or not size:
+        return line
+    whose = "" if size == row["owned_bytes"] else f"{plain_bytes(size)} "
+    return f"{line} ({whose}read)"
 
 
 def _layers(layers: Sequence[Row], top: int) -> list[Block]:

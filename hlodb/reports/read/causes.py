@@ -215,7 +215,7 @@ def _is_scratch(change: Change) -> bool:
     """Return whether a buffer is no array: a tuple of addresses, a thread's scratch."""
     buffer = change.candidate or change.base
     is_tuple = buffer is not None and (buffer.shape or "").startswith("(")
-    return is_tuple or change.kind == "thread-local"
+    return is_tuple or change.kind == "thread_local"
 
 
 def _leading(changes: Sequence[Change]) -> str | None:
