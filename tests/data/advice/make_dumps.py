@@ -44,8 +44,10 @@ def all_programs() -> dict[str, Any]:
     fifth = import_module("fifth_programs").FIFTH
     sixth = import_module("sixth_programs").SIXTH
     seventh = import_module("seventh_programs").SEVENTH
+    eighth = import_module("eighth_programs").EIGHTH
     first = import_module("programs").PROGRAMS
-    return {**first, **further, **third, **fourth, **fifth, **sixth, **seventh}
+    later = {**fifth, **sixth, **seventh, **eighth}
+    return {**first, **further, **third, **fourth, **later}
 
 
 def compile_one(name: str, variant: str, folder: str) -> None:
