@@ -28,7 +28,9 @@ contents AS MATERIALIZED (
   SELECT DISTINCT module_id, locations_id FROM chosen
 ),
 moved AS MATERIALIZED (
-  SELECT n.* FROM moved_results() AS n WHERE n.color = 0
+  SELECT n.* FROM moved_results() AS n
+  WHERE n.color = 0
+    AND NOT n.is_stacked
 ),
 columns_of_members AS MATERIALIZED (
   SELECT

@@ -5,7 +5,8 @@
 --   the peak may fall; set_leverage says how far. array: every array.
 --   argument: in the memory of an argument, or a result that an argument is
 --   replaced by. cache: the same, and temporary arrays of its dimensions,
---   with or without the first one. moved: moved_results. replicated:
+--   with or without the first one. moved: moved_results, and of them
+--   stacked where is_stacked. replicated:
 --   arguments of replicated_tensors, and optimiser state that each device
 --   holds whole. padded: arrays of two dimensions or more that are larger
 --   than their data, but for padded_rows: copies of an argument in another
@@ -139,7 +140,8 @@ WITH marked AS (
   UNION ALL
   -- They are donated where the program is compiled, not where one is computed.
   SELECT
-    v.* REPLACE (CAST(NULL AS INTEGER) AS instruction_id), 'moved',
+    v.* REPLACE (CAST(NULL AS INTEGER) AS instruction_id),
+    CASE WHEN n.is_stacked THEN 'stacked' ELSE 'moved' END,
     n.arguments, 1, 1, 1, NULL, NULL
   FROM described_values AS v
   JOIN moved_results() AS n
