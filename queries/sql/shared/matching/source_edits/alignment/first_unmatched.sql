@@ -60,7 +60,8 @@ starts AS MATERIALIZED (
     AND u.is_located
     AND NOT u.is_recomputed
 ),
--- The other side has it with another type, and there it starts nothing.
+-- The other side has it with another type, and there it starts nothing. In
+-- functions of libraries operations of one name have little else in common.
 of_another_type AS (
   SELECT s.pair, s.is_candidate, s.instruction_id
   FROM starts AS s
@@ -69,7 +70,10 @@ of_another_type AS (
     AND o.is_candidate <> s.is_candidate
     AND o.key = s.key
     AND o.is_backward = s.is_backward
-    AND (s.opcode <> 'convert' OR o.element_type <> s.element_type)
+    AND (
+      o.element_type <> s.element_type
+      OR s.opcode <> 'convert' AND NOT s.is_of_call
+    )
   LEFT JOIN starts AS k
     ON k.pair = o.pair
     AND k.is_candidate = o.is_candidate

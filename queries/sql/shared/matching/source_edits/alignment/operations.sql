@@ -26,7 +26,8 @@ SELECT
       )[-1], '\w+\(|\)', '', 'g'
     ), '_'
   ) AS operation, f.element_type, f.dims, f.shape, f.sharding,
-  coalesce(f.logical_bytes, 0) AS size_bytes, l.frame_id, c.core,
+  coalesce(f.logical_bytes, 0) AS size_bytes, l.frame_id,
+  coalesce(l.is_of_call, FALSE) AS is_of_call, c.core,
   f.opcode = 'custom-call' AND coalesce(
     contains(lower(f.target), 'callback'), FALSE
   ) AS is_callback,
