@@ -155,7 +155,7 @@ def absence(finding: Finding) -> str:
 
 _OF_EDITS = "edit", "several"
 
-_SEEN = 1e-5
+_SEEN = 1e-3
 """Parts smaller than this share of the largest are left out."""
 
 

@@ -16,7 +16,7 @@
 --   together: the claim names the one whose results grew most, if by more than
 --   all others. is_little_output: an added output is less than that itself, so
 --   that it is what computes it that needs memory: no claim beside an edit
---   that is one.
+--   that is one, nor where no row shows that memory followed from it.
 -- grain: pair, memory space, edit
 WITH others AS (
   SELECT
@@ -70,6 +70,9 @@ weighed AS (
 measured AS (
   SELECT
     w.*, count_if(NOT w.is_exact) OVER same_space AS vague_count,
+    w.is_little_output
+    AND w.is_split
+    AND w.row_bytes * w.direction < 0.01 * abs(w.total_delta) AS is_unseen,
     w.total_delta - w.several_bytes - coalesce(
       sum(w.row_bytes) FILTER (WHERE w.is_exact) OVER same_space, 0
     ) AS rest_bytes
@@ -81,6 +84,7 @@ counted AS (
   SELECT
     w.*,
     CASE
+      WHEN w.is_unseen THEN NULL
       WHEN w.is_alone THEN w.total_delta
       WHEN NOT w.is_split THEN NULL
       WHEN w.is_exact THEN w.row_bytes
@@ -138,6 +142,7 @@ standings AS (
       ELSE j.effect * j.direction < 0
     END AS is_against,
     CASE
+      WHEN j.is_unseen THEN NULL
       WHEN j.has_share OR j.has_rows OR j.is_alone THEN 'proven'
       -- Where others have all of the difference, nothing is left for it.
       WHEN (
@@ -158,6 +163,7 @@ led AS (
   SELECT
     s.*, s.is_source_alone
     AND s.edit_count <= 3
+    AND NOT s.is_unseen
     AND count(s.standing) OVER same_space = 0
     AND s.effect * s.direction >= 0
     AND s.delta_bytes * s.direction > 0

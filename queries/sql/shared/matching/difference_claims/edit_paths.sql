@@ -1,4 +1,5 @@
--- step: Paths of the edits, but for outputs whose memory is known.
+-- step: Paths of the edits, but for outputs whose memory is known beside
+--   other edits.
 -- grain: pair, edit, side, path
 SELECT DISTINCT
   e.pair, e.place, e.is_own,
@@ -10,12 +11,15 @@ SELECT DISTINCT
   ), '/') AS op_path
 FROM (
   SELECT
-    pair, place, FALSE AS is_own,
+    pair, place, edit_count, FALSE AS is_own,
     unnest(string_split(base_paths, chr(10))) AS op_name
   FROM edits
   UNION ALL
-  SELECT pair, place, TRUE, unnest(string_split(candidate_paths, chr(10)))
+  SELECT
+    pair, place, edit_count, TRUE,
+    unnest(string_split(candidate_paths, chr(10)))
   FROM edits
 ) AS e
-ANTI JOIN results_of_outputs AS r USING (pair, place)
+LEFT JOIN results_of_outputs AS r USING (pair, place)
 WHERE e.op_name <> ''
+  AND (r.place IS NULL OR e.edit_count = 1)

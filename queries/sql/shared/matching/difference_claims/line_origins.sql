@@ -1,6 +1,6 @@
 -- step: Edits at whose line a buffer is computed, of buffers that no path
 --   leads from. What a loop or checkpoint keeps is computed elsewhere, and the
---   memory of an output is known.
+--   memory of an output is known, unless nothing else was edited.
 -- grain: pair, memory space, row of buffer_changes, edit
 WITH open_sides AS MATERIALIZED (
   SELECT s.*
@@ -15,9 +15,14 @@ lines AS (
     pair, place, source_path, unnest([FALSE, TRUE]) AS is_own,
     unnest([base_line, candidate_line]) AS source_line
   FROM edits
-  ANTI JOIN results_of_outputs AS r USING (pair, place)
   WHERE source_path IS NOT NULL
     AND is_line_edited
+    AND (
+      edit_count = 1
+      OR (pair, place) NOT IN (
+        SELECT (r.pair, r.place) FROM results_of_outputs AS r
+      )
+    )
     AND change NOT IN ('loop', 'recomputation')
 )
 SELECT DISTINCT s.pair, s.space_color, s.number, l.place
