@@ -35,6 +35,9 @@ Progress: TypeAlias = Callable[[str], None]
 """Says what is compiled next."""
 
 
+_LEAST_RATIO = 0.01
+"""Least share of either memory that a remedy saves, as min_ratio of the query."""
+
 _HALVES = {"f64": "f32", "f32": "bf16", "s64": "s32", "u64": "u32"}
 
 
@@ -102,8 +105,8 @@ def measure(
 
     A row says in `standing` whether it is `measured`; then `saved_bytes` is what the
     live peak fell by, and `saved_reserved_bytes` what the reserved bytes fell by.
-    Remedies that save nothing are left out, and said. What cannot be measured stays
-    `estimated`.
+    Remedies that save next to nothing are left out, and said. What cannot be measured
+    stays `estimated`.
     """
     kept: list[Row] = []
     notes: list[str] = []
@@ -122,11 +125,18 @@ def measure(
             reason = outcome.reason or "its memory space is gone"
             notes.append(f"not measured: {named} {reason}")
             kept.append(estimated)
-        elif max(found["saved_bytes"], found["saved_reserved_bytes"]) <= 0:
+        elif not _pays(found, outcome):
             notes.append(f"left out, as it saves nothing once compiled: {named}")
         else:
             kept.append(found)
     return sorted(kept, key=_rank), notes
+
+
+def _pays(found: Row, outcome: Outcome) -> bool:
+    """Return whether a remedy saves as much as the query `remedies` asks for."""
+    reserved = outcome.before[Space(found["color"], found["space_name"])].reserved
+    ratio = found["saved_reserved_bytes"] / reserved if reserved else 0
+    return bool(max(found["saved_ratio"], ratio) >= _LEAST_RATIO)
 
 
 def _rank(row: Row) -> tuple[Any, ...]:
