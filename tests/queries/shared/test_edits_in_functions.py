@@ -241,7 +241,7 @@ def test_tuples_and_scratch_are_no_buffers_that_an_edit_brings(
 def test_arguments_of_another_optimiser_are_all_counted(
     tmp_path: Path, queries_installed: None
 ) -> None:
-    """Nor is anything divided between the inputs and what no row shows to follow from them."""
+    """Nothing is divided between inputs and what no row shows to follow from these."""
     with connect(ingested("translation_tpu", tmp_path, "adafactor_gelu")) as connection:
         made = build_diff(connection, "base", "adafactor_gelu", Settings(), top=5)
     text = renderer("text")(made)
