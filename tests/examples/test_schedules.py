@@ -231,7 +231,7 @@ def test_the_nights_of_a_timer(
     first = nightly(tmp_path, commands, command)
     assert first == (
         0,
-        "⚪ nothing to compare yet: 2027-01-01 is the first run of series nightly",
+        '⚪ nothing to compare yet: "2027-01-01" is the first run of series "nightly"',
     )
     # A night is missed; the next one is compared with the last there is.
     shutil.copytree(CHANGES / "donation" / "dropped", dumps / "2027-01-03")
