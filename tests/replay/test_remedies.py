@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 
 from hlodb.cli import main
+from hlodb.replay import remedies as replayed
+from hlodb.replay.compare import Bytes, Space
+from hlodb.replay.remedies import Outcome
 from tests.conftest import DATA
 from tests.replay.fake_jax import fake_python, jobs
 
@@ -66,6 +69,24 @@ def test_a_remedy_that_saves_nothing_is_left_out_and_said(
         f"{UNCHANGED}{EDITED}"
         f"hlodb: left out, as it saves nothing once compiled: jit_update: {ADVICE}\n"
     )
+
+
+@pytest.mark.parametrize(("saved", "is_kept"), [(11, True), (9, False)])
+def test_what_saves_less_than_a_hundredth_is_left_out(
+    saved: int, is_kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the reserved bytes; the live peak is as it was, but for a few bytes."""
+    space = Space(0, "HBM")
+    before, after = Bytes(1000, (), 1000), Bytes(1000 - saved, (), 999)
+    monkeypatch.setattr(
+        replayed, "outcomes", lambda *a, **k: [Outcome({space: before}, {space: after})]
+    )
+    row = {"program": "jit_f", "advice": "Donate.", "color": 0, "space_name": "HBM"}
+    row |= {"is_last_resort": False}
+    given: Any = None
+    kept, notes = replayed.measure(given, [], [row], given)
+    assert [row["saved_reserved_bytes"] for row in kept] == [saved] * is_kept
+    assert len(notes) == (not is_kept)
 
 
 def test_what_cannot_be_measured_stays_an_estimate(
