@@ -25,7 +25,9 @@
 --   differ and nothing else, the rest likely follows from the edits, if that
 --   is more than the inputs have or no argument has another size.
 --   Proven edits come before likely ones, both in the order of source_edits,
---   and edits that move memory the other way after those that explain it.
+--   and edits that move memory the other way after those that explain it;
+--   where more is unexplained or of several than follows from one of them,
+--   likely ones stand among the proven.
 -- grain: pair of compilations, memory space, claim
 -- steps: asked_pairs, compiled_pairs, edits, space_differences, split_pairs,
 --   changed_buffers, changed_sides, borrowed_paths, buffer_paths,
@@ -259,7 +261,7 @@ SELECT
     ORDER BY
       c.claim_kind = 'unexplained', c.is_against,
       list_position(['edit', 'inputs', 'several'], c.claim_kind),
-      c.standing = 'likely', c.edit_place
+      c.standing = 'likely' AND NOT c.is_mostly_open, c.edit_place
   ) AS place,
   c.claim_kind AS kind, c.change, c.rule_id, c.words AS claim, c.advice,
   c.subject, c.operation_count, c.source_file, c.source_path,
@@ -275,7 +277,20 @@ SELECT
   CAST(json_object(
     'base', b.name, 'candidate', o.name, 'program', p.own_program
   ) AS VARCHAR) AS evidence_parameters
-FROM all_claims AS c
+FROM (
+  SELECT
+    *,
+    coalesce(
+      sum(abs(share_bytes)) FILTER (
+        WHERE claim_kind IN ('unexplained', 'several')
+      ) OVER same_space, 0
+    ) > coalesce(
+      sum(abs(share_bytes)) FILTER (WHERE claim_kind IN ('edit', 'inputs'))
+        OVER same_space, 0
+    ) AS is_mostly_open
+  FROM all_claims
+  WINDOW same_space AS (PARTITION BY pair, space_color)
+) AS c
 JOIN space_differences AS d USING (pair, space_color)
 JOIN compiled_pairs AS p USING (pair)
 JOIN runs AS b ON b.run_id = p.base_run
