@@ -19,6 +19,19 @@ from tests.queries.shared.test_compiled_edits import ingested
 MIB = 1 << 20
 GRADIENTS = "train.py:{} loss_fn: the backward pass {} the loop of 2 steps in recycle"
 CLAIMS = {
+    # What is likely has nearly all of it: no bytes are split.
+    ("forecaster", "checkpoint_donation"): [
+        (
+            "forecast.py:20 forward.<locals>.<lambda>: remat removed (82 operations"
+            " were recomputed)",
+            "likely",
+        ),
+        (
+            "opt[0].mu['region_embedding'] and 18 more arguments no longer donated",
+            "proven",
+        ),
+        ("all edits together", "proven"),
+    ],
     # What a function of a library computes has no frame of its own in newer releases.
     ("unet_resize", "free_metric"): [
         ("unet.py:9 resize: added: gather, broadcast_in_dim, scatter-add", "proven"),
