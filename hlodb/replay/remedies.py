@@ -126,7 +126,9 @@ def measure(
             notes.append(f"not measured: {named} {reason}")
             kept.append(estimated)
         elif not _pays(found, outcome):
-            notes.append(f"left out, as it saves nothing once compiled: {named}")
+            notes.append(
+                f"left out, as it saves next to nothing once compiled: {named}"
+            )
         else:
             kept.append(found)
     return sorted(kept, key=_rank), notes

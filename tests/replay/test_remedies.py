@@ -67,7 +67,8 @@ def test_a_remedy_that_saves_nothing_is_left_out_and_said(
     assert "donate" not in by_rule(remedies)
     assert narration == (
         f"{UNCHANGED}{EDITED}"
-        f"hlodb: left out, as it saves nothing once compiled: jit_update: {ADVICE}\n"
+        "hlodb: left out, as it saves next to nothing once compiled: jit_update:"
+        f" {ADVICE}\n"
     )
 
 

@@ -64,6 +64,7 @@ _LARGE_RATIO = 0.25
 """Where so much of what has a role are copies or padding, it is worth a word."""
 
 _READ = "(read): what made it has no line; this one reads it first."
+"""Said where a line has more memory of what it reads than is left unsaid."""
 
 _MOST_PATHS = 4
 """Of more paths no command is written out."""
@@ -280,7 +281,7 @@ def _lines(lines: Sequence[Row], top: int) -> list[Block]:
         for row in lines
     ]
     blocks = _holders("Which lines hold it:", ("source line", "function"), rows, top)
-    is_read = any("read)" in line for *_, line, _ in rows[:top])
+    is_read = any(_line_of(row) != line_of(row) for row in lines[:top])
     return [*blocks, Paragraph(_READ)] if is_read else blocks
 
 
