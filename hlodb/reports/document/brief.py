@@ -28,6 +28,7 @@ from hlodb.reports.judge.report import Gate, Report
 from hlodb.reports.judge.sentences import (
     EXPIRED,
     absence,
+    are_inputs_little,
     cause_line,
     changed_inputs,
     gate_sentence,
@@ -45,7 +46,8 @@ from hlodb.reports.judge.verdict import (
     worst_finding,
 )
 from hlodb.reports.read.baseline import FIRST
-from hlodb.reports.read.causes import explaining
+from hlodb.reports.read.causes import SHOWN_EDITS, explaining
+from hlodb.reports.read.claims import Claim
 from hlodb.reports.read.details import SOURCE
 from hlodb.reports.read.unassigned import CAPTURED, PARTIAL
 from hlodb.rules import rule_rows
@@ -227,8 +229,7 @@ def _finding(report: Report, f: Finding, has_warehouse: bool) -> list[Block]:
             blocks.append(Paragraph(f"{who} {moved(f)}: {_why(f)}."))
     else:
         blocks.append(Paragraph(f"Why: {_why(f)}."))
-        if edits and edits[0].advice:
-            blocks.append(Paragraph(f"To undo: {edits[0].advice}"))
+        blocks += _undoing(edits)
         if "donation_loss" in failed and not is_of_donations:
             blocks += _lost_donations(f)
     if split := share_words(f):
@@ -248,6 +249,18 @@ def _finding(report: Report, f: Finding, has_warehouse: bool) -> list[Block]:
     if report.kind == "report" and {f.change, f.state} & {*OPEN}:
         blocks += [Paragraph("If this is wanted:"), _accepting(f, has_warehouse)]
     return blocks
+
+
+def _undoing(edits: Sequence[Claim]) -> list[Block]:
+    """Return what undoes each edit, at its line where there are several."""
+    blocks: dict[str, Paragraph] = {}
+    for each in edits[:SHOWN_EDITS]:
+        if each.advice and each.advice not in blocks:
+            at = ""
+            if len(edits) > 1 and each.source_path and each.source_line:
+                at = f" {each.source_path}:{each.source_line}"
+            blocks[each.advice] = Paragraph(f"To undo{at}: {each.advice}")
+    return [*blocks.values()]
 
 
 def _lost_donations(f: Finding) -> list[Block]:
@@ -285,7 +298,11 @@ def _others(report: Report, worst: Finding | None) -> list[Block]:
 def _why(f: Finding) -> str:
     if f.change == "changed":
         words = input_words(f.inputs) or changed_inputs(f.differing_keys)
-        return f"{words}; {f.cause.title}" if f.cause else words
+        if f.cause is None:
+            return words
+        if are_inputs_little(f):
+            return f"{f.cause.title}; inputs changed: {words}"
+        return f"{words}; {f.cause.title}"
     if f.cause is not None:
         return f.cause.title
     if f.change == "failed":

@@ -16,6 +16,7 @@ from hlodb.reports.judge.names import Names, called, memory, shared_names, state
 from hlodb.reports.judge.report import Gate, Judged
 from hlodb.reports.judge.sentences import (
     against_limit,
+    are_inputs_little,
     changed_inputs,
     gate_sentence,
     input_words,
@@ -165,7 +166,9 @@ def _why_nothing(report: Judged) -> str:
 def _changed_text(f: Finding, shared: Names) -> str:
     words = input_words(f.inputs)
     why = f"inputs changed: {words}" if words else changed_inputs(f.differing_keys)
-    if explaining(f.claims):
+    if are_inputs_little(f):
+        why = f"cause: {cause_in_short(f)}; and {why}"
+    elif explaining(f.claims):
         why += f"; and {cause_in_short(f)}"
     sizes = bytes_from_to(f.base_bytes or 0, f.candidate_bytes or 0)
     delta = f"{signed_bytes(f.delta_bytes)}, {signed_percent(f.delta_ratio)}"

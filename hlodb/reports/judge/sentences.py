@@ -111,6 +111,20 @@ def input_words(inputs: Sequence[InputChange]) -> str:
     return f"{shown}; {counted(rest, 'more change')} of inputs" if rest > 0 else shown
 
 
+def are_inputs_little(finding: Finding) -> bool:
+    """Return whether edits explain a difference beside a few small new arguments.
+
+    Sizes that change are never little: a batch is of few bytes itself.
+    """
+    size = sum(abs(each.delta_bytes) for each in finding.inputs)
+    return (
+        bool(finding.inputs)
+        and all(each.change in ("new", "gone") for each in finding.inputs)
+        and size < _LITTLE * abs(finding.delta_bytes or 0)
+        and any(each.standing == "proven" for each in explaining(finding.claims))
+    )
+
+
 def _inputs_text(changes: Sequence[InputChange]) -> str:
     first, *others = changes
     if not others:
@@ -154,6 +168,8 @@ def absence(finding: Finding) -> str:
 
 
 _OF_EDITS = "edit", "several"
+
+_LITTLE = 0.01
 
 _SEEN = 1e-3
 """Parts smaller than this share of the largest are left out."""

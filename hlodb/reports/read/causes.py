@@ -47,7 +47,7 @@ _NUMBERED = re.compile(r"[._]\d+(?=$|[._])")
 
 _PLURAL = " shares ", " share "
 
-_SHOWN_EDITS = 3
+SHOWN_EDITS = 3
 
 _PROGRAM = "program"
 _PROVEN = "proven"
@@ -75,7 +75,7 @@ def name_cause(
     return replace(
         cause,
         key=key,
-        title=edit_words(edits, _SHOWN_EDITS),
+        title=edit_words(edits, SHOWN_EDITS),
         blame=_PROGRAM,
         share_ratio=_share(edits),
         standing=first.standing,
