@@ -60,6 +60,11 @@ spelt AS MATERIALIZED (
     f.run_id, f.name,
     CASE
       WHEN len(list_distinct(l.entries)) = 1 THEN l.entries[1]
+      -- One entry per argument or output, whose number may differ.
+      WHEN regexp_matches(
+          f.name, 'sharding_propagation_to_(output|parameters)$'
+        )
+        THEN array_to_string(list_sort(list_distinct(l.entries)), ',')
       ELSE f.value
     END AS value
   FROM compiler_flags AS f

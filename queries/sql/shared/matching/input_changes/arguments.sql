@@ -1,4 +1,4 @@
--- step: Their arguments, with element type and sizes.
+-- step: Their arguments, with element type, sizes and sharding.
 -- grain: program, argument
 WITH entry_instructions AS MATERIALIZED (
   SELECT i.module_id, i.form_id
@@ -12,6 +12,7 @@ SELECT
     'parameter ' || f.parameter_number
   ) AS argument,
   regexp_extract(f.shape, '^\w+') AS element_type, f.logical_bytes,
+  f.sharding,
   list_transform(
     regexp_extract_all(
       regexp_extract(f.shape, '\[([^\]]*)\]', 1), '\d+'

@@ -5,7 +5,8 @@ SELECT
   p.base_number, p.candidate_number AS candidate_number, b.argument,
   b.element_type AS base_type, c.element_type AS candidate_type,
   b.sizes AS base_sizes, c.sizes AS candidate_sizes,
-  coalesce(c.logical_bytes - b.logical_bytes, 0) AS delta
+  coalesce(c.logical_bytes - b.logical_bytes, 0) AS delta,
+  b.sharding IS DISTINCT FROM c.sharding AS is_resharded
 FROM paired_parameters(
   base_ids := (
     SELECT list(o.base_id ORDER BY o.base_id, o.candidate_id)

@@ -24,6 +24,15 @@ WITH dimensions AS (
   LEFT JOIN leading_sizes AS b ON b.module_id = d.base_id
   LEFT JOIN leading_sizes AS c ON c.module_id = d.candidate_id
   WHERE d.base_sizes[d.dimension] <> d.candidate_sizes[d.dimension]
+    -- Another sharding gives a device a part of the same array, or more of it.
+    AND NOT (
+      d.is_resharded
+      AND greatest(
+        d.base_sizes[d.dimension], d.candidate_sizes[d.dimension]
+      ) % greatest(
+        least(d.base_sizes[d.dimension], d.candidate_sizes[d.dimension]), 1
+      ) = 0
+    )
 ),
 named_dimensions AS (
   SELECT
