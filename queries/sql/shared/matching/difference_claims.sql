@@ -13,7 +13,9 @@
 --   edit of the line that computes it. Without regard to paths, changes of
 --   part alias follow from an edit of donations, constants from one of
 --   constants, results and what becomes one from one of outputs: if one has
---   the size of an added output, from that alone. Where arguments differ in
+--   the size of an added output, from that alone. What loops stack follows
+--   from the edit of a checkpoint where no other edit is in a loop. Where
+--   arguments differ in
 --   size or type, resized and retyped buffers, and arguments, follow from the
 --   inputs. A buffer without a path has those of its operands, else of its
 --   readers. A claim is proven where these rows show at least a hundredth of
@@ -31,8 +33,9 @@
 -- grain: pair of compilations, memory space, claim
 -- steps: asked_pairs, compiled_pairs, edits, space_differences, split_pairs,
 --   changed_buffers, changed_sides, borrowed_paths, buffer_paths,
---   results_of_outputs, edit_paths, kinds_of_edits, path_origins,
---   line_origins, shares, claims_of_edits
+--   results_of_outputs, edit_paths, kinds_of_edits, buffer_lines,
+--   path_origins, line_origins, stacks_of_checkpoints, shares,
+--   claims_of_edits
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base module.
 -- param base_places BIGINT[] = NULL from 0: Their places in the run, see
 --   compilations.

@@ -40,9 +40,7 @@ weighed AS (
     coalesce(o.several_bytes, 0) AS several_bytes,
     e.change = 'output'
     AND e.base_text IS NULL
-    AND abs(e.delta_bytes) < 0.01 * abs(d.total_delta)
-    AND (is_alone OR NOT coalesce(h.is_of_own_memory, FALSE))
-      AS is_little_output,
+    AND abs(e.delta_bytes) < 0.01 * abs(d.total_delta) AS is_little_output,
     d.total_delta - coalesce(o.other_bytes, 0)
     - coalesce(sum(h.share_bytes) OVER same_space, 0) AS left_bytes,
     coalesce(h.is_of_own_memory, FALSE) AS has_own_memory,
@@ -69,7 +67,8 @@ weighed AS (
 ),
 measured AS (
   SELECT
-    w.*, count_if(NOT w.is_exact) OVER same_space AS vague_count,
+    w.*, count_if(NOT w.is_exact AND NOT w.is_little_output) OVER same_space
+      AS vague_count,
     w.is_little_output
     AND w.is_split
     AND w.row_bytes * w.direction < 0.01 * abs(w.total_delta) AS is_unseen,

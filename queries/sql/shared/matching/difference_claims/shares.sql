@@ -9,6 +9,8 @@ WITH origins AS (
   FROM path_origins
   UNION
   FROM line_origins
+  UNION
+  FROM stacks_of_checkpoints
 ),
 counted AS (
   SELECT
