@@ -136,7 +136,7 @@ def test_a_type_first_differs_where_the_first_cast_is_lost(
 ) -> None:
     """Not where a layer or the inner loop casts what is now wider."""
     claim, _, _, standing = leading(state_space, "u3_f32")
-    assert claim == "bf16 → f32 in 180 operations, first at lm.py:25"
+    assert claim == "bf16 → f32 in 188 operations, first at lm.py:25"
     assert standing == "proven"
 
 
@@ -162,10 +162,9 @@ def test_two_edits_that_are_all_that_differs_are_the_cause_together(
     rollouts: duckdb.DuckDBPyConnection,
 ) -> None:
     assert leading(rollouts, "u2_fullkl") == (
-        "ppo.py:31 ppo_loss: added: mul, log_softmax, exp;"
-        " the programs differ in 1 more place",
+        "ppo.py:31 ppo_loss: added: exp, log_softmax, mul",
         None,
-        522_436_056,
+        None,
         "proven",
     )
 
@@ -175,7 +174,7 @@ def test_the_line_is_that_of_the_largest_array_that_is_named(
 ) -> None:
     claim, *_ = leading(rollouts, "u7_mask")
     assert claim == (
-        "model.py:63 hidden: mul, broadcast_in_dim, dynamic_index_in_dim for tril"
+        "model.py:63 hidden: broadcast_in_dim, mul, dynamic_index_in_dim for tril"
     )
 
 
@@ -197,7 +196,7 @@ def test_the_loop_of_a_random_number_generator_is_no_edit(
 ) -> None:
     """Its path in a called computation does not name the call."""
     assert leading(messages, "g4_dropout") == (
-        "gnn/model.py:34 forward: the loop also stores f32[4,600000,128]",
+        "gnn/model.py:35 forward: the loop also stores f32[4,600000,128]",
         "Return from the body of lax.scan only what is read afterwards, and nothing"
         " that can be computed from it again.",
         4_198_204_224,
@@ -216,12 +215,12 @@ def test_what_is_not_of_the_inputs_is_of_the_edit(
         " gnn/model.py:33 forward.<locals>.<lambda>: remat removed (18 operations were"
         " recomputed)"
     )
-    split = "+579.07 MiB from the inputs; +7.38 GiB likely from the edit, given these"
-    assert f"Split: {split} inputs." in text
+    assert "recomputed); +579.07 MiB from the inputs." in text
     assert "unexplained" not in text.partition("Findings")[0]
     [finding] = [f for f in made.findings if f.color == 0 and f.scope == "candidate"]
     claims = {(c.kind, c.standing): c.delta_bytes for c in finding.claims}
-    assert claims[("several", "likely")] == 8_535_100_068 - 607_200_000
+    assert claims[("inputs", "proven")] == 607_200_000
+    assert claims[("edit", "proven")] == pytest.approx(8_535_100_068 - 607_200_000, 0.01)
     assert sum(c.delta_bytes or 0 for c in finding.claims) == finding.delta_bytes
 
 

@@ -1,11 +1,15 @@
 -- step: The sentence and advice of each edit: those of the first rule of its
 --   change whose pattern its texts match. Where arrays became smaller there is
---   nothing to undo. An unknown number of trips is left out.
+--   nothing to undo, unless they are of a wider type. An unknown number of
+--   trips is left out.
 -- grain: pair, edit
 SELECT
   e.*, r.rule_id,
-  CASE WHEN coalesce(e.delta_bytes, 0) >= 0 THEN nullif(r.advice, '') END
-    AS advice,
+  CASE
+    WHEN coalesce(e.delta_bytes, 0) >= 0
+      OR e.change = 'retyped' AND r.effect > 0
+      THEN nullif(r.advice, '')
+  END AS advice,
   replace(replace(replace(replace(replace(replace(
     CASE
       WHEN '?' IN (e.base_text, e.candidate_text)
@@ -28,7 +32,7 @@ CROSS JOIN LATERAL (
     || CASE WHEN e.operation_count > 2 THEN 's' ELSE '' END AS unit
 ) AS m
 LEFT JOIN LATERAL (
-  SELECT c.rule_id, c.advice, c.sentence
+  SELECT c.rule_id, c.advice, c.sentence, c.effect
   FROM cause_rules() AS c
   WHERE c.change = e.change
     AND regexp_matches(

@@ -125,6 +125,8 @@ converted_for_another AS (
       AND o.element_type = s.element_type
     )
     AND o.opcode NOT IN ('constant', 'broadcast', 'parameter', 'convert')
+    -- The backward pass follows from what is converted.
+    AND (s.is_backward OR NOT o.is_backward)
     AND NOT EXISTS (
       SELECT 1
       FROM innermost_calls AS c

@@ -1,8 +1,9 @@
 -- step: Starts that belong to another edit: to a checkpoint, constant, loop or
 --   output of the same line or function, or to a loop on one side that runs
---   them, or ran them; to one that runs more or fewer times only where their
---   innermost call is in its function. A conversion in a function that is
---   recomputed belongs to that where the other side has such, too. The empty
+--   them, or ran them; to one that runs other times and has another body if
+--   both sides have such; to one that runs more or fewer times only where
+--   their innermost call is in its function. A conversion in a function that
+--   is recomputed belongs to that where the other side has as many. The empty
 --   stacks that a loop begins with are of its own frame, and another
 --   checkpoint saves other values in them, of other types.
 -- grain: pair, side, instruction
@@ -35,11 +36,14 @@ recomputed_functions AS (
     OR r.computation_id IS NOT NULL
 ),
 computations_in_loops AS (
-  SELECT DISTINCT t.pair, t.is_candidate, t.computation_id
+  SELECT
+    t.pair, t.is_candidate, t.computation_id,
+    bool_and(c.is_in_base AND c.is_in_candidate) AS is_on_both_sides
   FROM unmatched_loops AS l
   JOIN loop_contents AS t USING (pair, is_candidate, instruction_id)
   JOIN loop_changes AS c USING (pair, is_backward, user_function, loop_number)
   WHERE NOT c.has_same_body
+  GROUP BY t.pair, t.is_candidate, t.computation_id
 ),
 run_in_loops AS (
   SELECT DISTINCT
@@ -47,6 +51,7 @@ run_in_loops AS (
   FROM operations AS o
   JOIN computations_in_loops AS b USING (pair, is_candidate, computation_id)
   JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
+  WHERE NOT b.is_on_both_sides
 ),
 -- Functions of the side with the loop alone.
 functions_of_loops AS (
@@ -60,16 +65,24 @@ functions_of_loops AS (
   GROUP BY ALL
 ),
 converted AS (
-  SELECT DISTINCT pair, is_candidate, key, element_type
-  FROM operations
-  WHERE opcode = 'convert'
-    AND NOT is_backward
+  SELECT
+    o.pair, o.key, o.element_type,
+    CASE WHEN g.has_same_sizes THEN o.dims END AS dims,
+    count_if(NOT o.is_candidate) AS base_count,
+    count_if(o.is_candidate) AS candidate_count
+  FROM operations AS o
+  JOIN argument_agreement AS g USING (pair)
+  WHERE o.opcode = 'convert'
+    AND NOT o.is_backward
+    AND NOT o.is_recomputed
+  GROUP BY ALL
 ),
 starts AS MATERIALIZED (
   SELECT
     u.pair, u.is_candidate, u.instruction_id, u.computation_id, u.opcode,
-    u.operation, u.key, u.element_type, u.frame_id, n.file_name AS inner_file,
-    n.function_name AS inner_function, s.source_file, s.function_name, s.line
+    u.operation, u.key, u.element_type, u.dims, u.frame_id,
+    n.file_name AS inner_file, n.function_name AS inner_function,
+    s.source_file, s.function_name, s.line
   FROM first_unmatched AS u
   JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
   JOIN edit_sites AS s USING (pair, is_candidate, frame_id)
@@ -81,11 +94,14 @@ SEMI JOIN recomputed_functions AS r
   AND r.function_name = s.inner_function
 LEFT JOIN converted AS c
   ON c.pair = s.pair
-  AND c.is_candidate <> s.is_candidate
   AND c.key = s.key
   AND c.element_type = s.element_type
-WHERE s.opcode <> 'convert'
-  OR c.pair IS NOT NULL
+  AND coalesce(c.dims = s.dims, TRUE)
+WHERE CASE
+  WHEN s.opcode <> 'convert' THEN TRUE
+  WHEN s.is_candidate THEN c.candidate_count <= c.base_count
+  ELSE c.base_count <= c.candidate_count
+END
 UNION
 SELECT s.pair, s.is_candidate, s.instruction_id
 FROM starts AS s
@@ -118,7 +134,7 @@ JOIN loop_changes AS l
   AND c.file_name IN (l.source_file, l.inner_file)
   AND c.function_name IN (l.function_name, l.inner_function)
   AND (
-    NOT l.has_same_body
+    NOT (l.has_same_body OR l.is_in_base AND l.is_in_candidate)
     OR c.function_name = s.inner_function
     AND c.file_name = s.inner_file
   )
@@ -142,6 +158,25 @@ JOIN functions_of_loops AS f
   AND f.file_name = s.inner_file
   AND f.function_name = s.inner_function
 UNION
+-- A loop that is unrolled in part runs on both sides what is no edit.
 SELECT s.pair, s.is_candidate, s.instruction_id
 FROM starts AS s
 JOIN computations_in_loops AS b USING (pair, is_candidate, computation_id)
+LEFT JOIN (
+  SELECT DISTINCT
+    o.pair, o.is_candidate, o.opcode, o.operation, o.element_type, n.file_name,
+    n.function_name, CASE WHEN g.has_same_sizes THEN o.dims END AS dims
+  FROM operations AS o
+  JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
+  JOIN argument_agreement AS g USING (pair)
+) AS o
+  ON o.pair = s.pair
+  AND o.is_candidate <> s.is_candidate
+  AND o.opcode = s.opcode
+  AND o.operation = s.operation
+  AND o.element_type = s.element_type
+  AND coalesce(o.dims = s.dims, TRUE)
+  AND o.file_name = s.inner_file
+  AND o.function_name = s.inner_function
+WHERE NOT b.is_on_both_sides
+  OR o.pair IS NOT NULL

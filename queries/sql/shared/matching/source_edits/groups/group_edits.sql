@@ -7,26 +7,65 @@
 WITH operation_sums AS (
   SELECT
     pair, source_file, function_name, is_candidate, operation,
-    operation = 'convert_element_type' AS is_conversion,
-    sum(size_bytes) AS result_bytes, min(instruction_id) AS first_id,
-    arg_max(line, (size_bytes, -instruction_id)) AS line
-  FROM grouped_operations
+    bool_or(is_once) AS is_forward,
+    coalesce(sum(size_bytes) FILTER (WHERE is_once AND is_whole), 0)
+      AS result_bytes,
+    coalesce(max(size_bytes) FILTER (WHERE is_once AND is_whole), 0)
+      AS largest_bytes,
+    -- The bytes of what such a call returns are not in its type.
+    bool_or(opcode = 'call' AND element_type = 'tuple') AS returns_tuple,
+    min(instruction_id) AS first_id,
+    arg_max(line, (is_once, size_bytes, -instruction_id)) AS line
+  FROM (
+    SELECT
+      *, NOT is_backward AND NOT is_recomputed AS is_once,
+      -- What arithmetic needs of its operands is no array of its own.
+      operation = 'broadcast_in_dim'
+      OR opcode NOT IN ('broadcast', 'iota', 'reshape') AS is_whole
+    FROM grouped_operations
+  )
   GROUP BY pair, source_file, function_name, is_candidate, operation
 ),
--- Those whose results hold the bytes of their side, the most first, but for
--- conversions, which say little of what is computed.
+-- Those of the forward pass name it, if there are any, and what has a result
+-- of half the largest before what has less. Arithmetic, and conversions even
+-- more, say little of what is computed.
+named_operations AS (
+  SELECT
+    s.*, s.is_forward OR NOT bool_or(s.is_forward) OVER same_side AS is_named,
+    CASE
+      WHEN s.operation = 'convert_element_type' THEN 3
+      WHEN s.returns_tuple THEN 0
+      WHEN 2 * s.largest_bytes < max(s.largest_bytes) OVER same_side THEN 2
+      WHEN s.operation IN (
+        'add', 'add_any', 'and', 'broadcast_in_dim', 'div', 'eq', 'ge', 'gt',
+        'iota', 'le', 'lt', 'max', 'min', 'mul', 'ne', 'neg', 'not', 'or',
+        'reshape', 'select_n', 'slice', 'squeeze', 'sub', 'transpose', ''
+      ) THEN 1
+      ELSE 0
+    END AS place
+  FROM operation_sums AS s
+  WINDOW same_side AS (
+    PARTITION BY s.pair, s.source_file, s.function_name, s.is_candidate
+  )
+),
 operation_lists AS (
   SELECT
     pair, source_file, function_name,
-    list(operation ORDER BY is_conversion, result_bytes DESC, first_id)
+    list(operation ORDER BY place, result_bytes DESC, first_id)
       FILTER (WHERE NOT is_candidate) AS base_operations,
-    list(operation ORDER BY is_conversion, result_bytes DESC, first_id)
+    list(operation ORDER BY place, result_bytes DESC, first_id)
       FILTER (WHERE is_candidate) AS candidate_operations,
+    coalesce(
+      list(operation) FILTER (WHERE NOT is_named AND NOT is_candidate), []
+    ) AS base_unnamed,
+    coalesce(
+      list(operation) FILTER (WHERE NOT is_named AND is_candidate), []
+    ) AS candidate_unnamed,
     map(
       list(coalesce(operation, '')) FILTER (WHERE is_candidate),
       list(line) FILTER (WHERE is_candidate)
     ) AS candidate_lines
-  FROM operation_sums
+  FROM named_operations
   GROUP BY pair, source_file, function_name
 ),
 -- The function that nine of ten operations of a line come from by its call.
@@ -52,6 +91,12 @@ sums AS (
     pair, source_file, function_name, min(base_line) AS base_line,
     min(candidate_line) AS candidate_line,
     any_value(inner_call) AS inner_call,
+    arg_max(line, (size_bytes, -instruction_id)) FILTER (
+      WHERE NOT is_candidate AND starts_with(operation, 'dynamic_update')
+    ) AS base_stack_line,
+    arg_max(line, (size_bytes, -instruction_id)) FILTER (
+      WHERE is_candidate AND starts_with(operation, 'dynamic_update')
+    ) AS candidate_stack_line,
     count(*) AS operation_count,
     -- In the order in which the entry computation comes to them, that of the
     -- candidate where it has any.
@@ -78,7 +123,8 @@ group_changes AS (
     -- That of the largest result of what is named first.
     o.candidate_lines[list_filter(
       o.candidate_operations,
-      lambda x: NOT coalesce(list_contains(o.base_operations, x), FALSE)
+      lambda x: NOT list_contains(o.candidate_unnamed, x)
+        AND NOT coalesce(list_contains(o.base_operations, x), FALSE)
     )[1]] AS named_line, p.base_paths,
     p.candidate_paths, t.operation_count AS retyped_count, t.new_line,
     t.lost_line, t.kept_line,
@@ -98,7 +144,8 @@ group_changes AS (
       WHEN 'stack' THEN w.base_stacks
       ELSE nullif(array_to_string(list_filter(
         o.base_operations,
-        lambda x: NOT coalesce(list_contains(o.candidate_operations, x), FALSE)
+        lambda x: NOT list_contains(o.base_unnamed, x)
+          AND NOT coalesce(list_contains(o.candidate_operations, x), FALSE)
       )[:3], ', '), '')
     END AS base_text,
     CASE change
@@ -108,7 +155,8 @@ group_changes AS (
       WHEN 'stack' THEN w.candidate_stacks
       ELSE nullif(array_to_string(list_filter(
         o.candidate_operations,
-        lambda x: NOT coalesce(list_contains(o.base_operations, x), FALSE)
+        lambda x: NOT list_contains(o.candidate_unnamed, x)
+          AND NOT coalesce(list_contains(o.base_operations, x), FALSE)
       )[:3], ', '), '')
     END AS candidate_text
   FROM sums AS s
@@ -131,6 +179,7 @@ ranked AS (
       -- A conversion that is new or gone is where the type was edited.
       CASE
         WHEN change = 'retyped' THEN coalesce(g.lost_line, g.base_line)
+        WHEN change = 'stack' THEN coalesce(g.base_stack_line, g.base_line)
         ELSE g.base_line
       END AS base_line,
       CASE
@@ -141,6 +190,8 @@ ranked AS (
             CASE WHEN g.candidate_line IS NOT NULL THEN g.kept_line END,
             g.candidate_line
           )
+        WHEN change = 'stack'
+          THEN coalesce(g.candidate_stack_line, g.candidate_line)
         WHEN change IN ('added', 'replaced')
           THEN coalesce(g.named_line, g.candidate_line)
         ELSE g.candidate_line
@@ -178,6 +229,30 @@ ranked AS (
       WHEN a.is_candidate THEN coalesce(g.named_line, g.candidate_line)
       ELSE g.base_line
     END
+),
+-- A function that both sides have, and none edited, is called once more, or
+-- once less, by what another group is of.
+called_elsewhere AS (
+  SELECT g.pair, g.rank
+  FROM ranked AS g
+  JOIN (
+    SELECT pair, file_name, function_name
+    FROM frames
+    GROUP BY pair, file_name, function_name
+    HAVING count(DISTINCT is_candidate) = 2
+  ) AS f
+    ON f.pair = g.pair
+    AND f.file_name = g.source_file
+    AND f.function_name = g.function_name
+  ANTI JOIN edited_functions AS e
+    ON e.pair = g.pair
+    AND e.file_name = g.source_file
+    AND e.function_name = g.function_name
+  SEMI JOIN ranked AS o
+    ON o.pair = g.pair
+    AND o.change IN (g.change, 'replaced')
+    AND o.operation_count > g.operation_count
+  WHERE g.change IN ('added', 'removed')
 )
 SELECT
   g.pair, g.change, g.base_text,
@@ -196,6 +271,17 @@ SELECT
   list_distinct(flatten(list(g.base_paths))) AS base_paths,
   list_distinct(flatten(list(g.candidate_paths))) AS candidate_paths
 FROM ranked AS g
+ANTI JOIN called_elsewhere AS k
+  ON k.pair = g.pair
+  AND k.rank = g.rank
+-- What reads a new stack has its shape.
+ANTI JOIN group_stacks AS w
+  ON w.pair = g.pair
+  AND g.change = 'reshaped'
+  AND list_has_any(
+    string_split(coalesce(w.candidate_stacks, w.base_stacks), ', '),
+    [g.candidate_text, g.base_text]
+  )
 GROUP BY
   g.pair, g.change, g.base_text,
   CASE

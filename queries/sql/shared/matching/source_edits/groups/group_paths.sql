@@ -1,13 +1,25 @@
 -- step: Framework paths of a group and of what descends from it, as far as the
---   other side lacks it.
+--   other side lacks it, with what a function of a library computes that it
+--   calls, where JAX writes no frames into that.
 -- grain: pair, file, function
-WITH RECURSIVE unmatched_edges AS MATERIALIZED (
-  SELECT e.*
+WITH RECURSIVE next_operations AS MATERIALIZED (
+  SELECT
+    e.pair, e.is_candidate, e.operand_id AS instruction_id,
+    e.instruction_id AS next_id
   FROM operand_edges AS e
   SEMI JOIN unmatched_operations AS u
     USING (pair, is_candidate, instruction_id)
   ANTI JOIN grouped_operations AS g USING (pair, is_candidate, instruction_id)
   WHERE $with_paths
+  UNION ALL
+  SELECT c.pair, c.is_candidate, c.instruction_id, o.instruction_id
+  FROM program_calls AS c
+  JOIN operations AS o
+    ON o.pair = c.pair
+    AND o.is_candidate = c.is_candidate
+    AND o.computation_id = c.called_id
+  WHERE $with_paths
+    AND o.frame_id IS NULL
 ),
 descendants AS (
   SELECT
@@ -16,12 +28,9 @@ descendants AS (
   WHERE $with_paths
   UNION
   SELECT
-    d.pair, d.is_candidate, e.instruction_id, d.source_file, d.function_name
+    d.pair, d.is_candidate, n.next_id, d.source_file, d.function_name
   FROM descendants AS d
-  JOIN unmatched_edges AS e
-    ON e.pair = d.pair
-    AND e.is_candidate = d.is_candidate
-    AND e.operand_id = d.instruction_id
+  JOIN next_operations AS n USING (pair, is_candidate, instruction_id)
 )
 SELECT
   d.pair, d.source_file, d.function_name,

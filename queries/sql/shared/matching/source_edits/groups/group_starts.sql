@@ -1,13 +1,15 @@
 -- step: Starts of edits of their own, with the line of their edit and the
 --   user's line that they come from themselves (inner_line). In a program
---   with other loops, or another number of arguments, only those count that
---   are not as often on both sides; with other loops also by the function and
---   operation alone, as a loop has a path of its own.
+--   with loops that the other side lacks, or another number of arguments, only
+--   those count that are not as often on both sides; with other loops also by
+--   the function and operation alone, as a loop has a path of its own. What
+--   has the size of an argument that is new follows from that.
 -- grain: pair, side, instruction
 WITH other_loops AS (
   SELECT DISTINCT pair
   FROM loop_changes
   WHERE NOT has_same_body
+    AND NOT (is_in_base AND is_in_candidate)
 ),
 key_counts AS (
   SELECT
@@ -43,12 +45,14 @@ LEFT JOIN operation_counts AS o
   AND o.function_name = n.function_name
 WHERE NOT u.is_backward
   AND (
-    l.pair IS NULL AND g.has_same_count
+    l.pair IS NULL AND (g.has_same_count OR g.has_only_more)
     OR k.base_count <> k.candidate_count
     AND (l.pair IS NULL OR o.base_count <> o.candidate_count)
   )
   AND (
     g.has_same_count
+    OR g.has_only_more
+    AND NOT list_contains(g.other_dims, u.dims)
     OR least(k.base_count, k.candidate_count) = 0
     AND NOT coalesce(contains(u.core, '*'), FALSE)
   )

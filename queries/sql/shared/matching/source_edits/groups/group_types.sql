@@ -13,6 +13,8 @@ WITH uneven_groups AS (
     count_if(NOT is_candidate) AS base_count,
     count_if(is_candidate) AS candidate_count
   FROM grouped_operations
+  -- A checkpoint makes the one or the other many.
+  ANTI JOIN recomputation_changes AS t USING (pair)
   WHERE opcode <> 'convert'
   GROUP BY pair, source_file, function_name
   HAVING greatest(base_count, candidate_count)
@@ -57,6 +59,20 @@ of_new_operations AS (
   GROUP BY g.pair, g.is_candidate, g.instruction_id
   HAVING bool_and(u.instruction_id IS NOT NULL AND o.key IS NULL)
 ),
+converted_stacks AS (
+  SELECT DISTINCT d.pair, d.is_candidate, d.key, d.element_type
+  FROM grouped_operations AS d
+  JOIN (
+    SELECT
+      pair,
+      unnest(string_split(coalesce(candidate_stacks, base_stacks), ', '))
+        AS stack
+    FROM group_stacks
+  ) AS w
+    ON w.pair = d.pair
+    AND regexp_extract(w.stack, '\[.*\]') = d.dims
+  WHERE d.opcode = 'convert'
+),
 retyped AS (
   SELECT *
   FROM keys
@@ -84,6 +100,12 @@ retyped AS (
     ON u.pair = g.pair
     AND u.source_file = g.source_file
     AND u.function_name = g.function_name
+  -- The other side converts a stack there.
+  ANTI JOIN converted_stacks AS d
+    ON d.pair = g.pair
+    AND d.is_candidate <> g.is_candidate
+    AND d.key = g.key
+    AND d.element_type = g.element_type
   WHERE g.is_start
     AND g.opcode = 'convert'
     AND g.element_type <> o.element_type

@@ -1,6 +1,8 @@
 -- step: Unmatched operations by the file and function in which they were
 --   edited. Those that start an edit make a group; all others of the same
---   function are in it.
+--   function are in it, but for what a loop reads and stacks where another
+--   checkpoint saves other values: a line of such a loop is in a group only if
+--   an edit starts there.
 -- grain: pair, side, instruction
 WITH groups AS (
   SELECT
@@ -17,6 +19,20 @@ WITH groups AS (
     ) FILTER (WHERE is_candidate) AS inner_call
   FROM group_starts
   GROUP BY pair, source_file, function_name
+),
+lines_of_loops AS (
+  SELECT DISTINCT
+    s.pair, s.is_candidate, s.source_file, s.function_name, s.line
+  FROM operations AS o
+  JOIN edit_sites AS s USING (pair, is_candidate, frame_id)
+  SEMI JOIN recomputation_changes AS t USING (pair)
+  ANTI JOIN group_starts AS b
+    ON b.pair = s.pair
+    AND b.is_candidate = s.is_candidate
+    AND b.source_file = s.source_file
+    AND b.function_name = s.function_name
+    AND b.line = s.line
+  WHERE o.opcode = 'while'
 )
 SELECT
   u.*, g.source_file, g.function_name, g.base_line, g.candidate_line,
@@ -32,4 +48,10 @@ LEFT JOIN group_starts AS b
   ON b.pair = u.pair
   AND b.is_candidate = u.is_candidate
   AND b.instruction_id = u.instruction_id
+ANTI JOIN lines_of_loops AS l
+  ON l.pair = u.pair
+  AND l.is_candidate = u.is_candidate
+  AND l.source_file = s.source_file
+  AND l.function_name = s.function_name
+  AND l.line = s.line
 WHERE u.opcode NOT IN ('parameter', 'get-tuple-element')

@@ -1,10 +1,10 @@
 -- step: Edits of loops. Another number of trips is none where the arguments
---   have other sizes: it follows from them. Where the loop is gone and an
---   operation is in its function more often by the number of its trips, it was
---   unrolled. It is unrolled in part where it has fewer trips and a body that
---   is larger by about the same factor: more than 0.6 of it, and nearer to it
---   than to 1. no gradients: the backward pass of that side has no such loop,
---   but the forward pass has.
+--   have other sizes: it follows from them, unless the loop is unrolled. Where
+--   the loop is gone and an operation is in its function more often by the
+--   number of its trips, it was unrolled. It is unrolled in part where it has
+--   fewer trips and a body that is larger by about the same factor: more than
+--   0.6 of it, and nearer to it than to 1. no gradients: the backward pass of
+--   that side has no such loop, but the forward pass has.
 -- grain: pair, edit
 WITH loop_keys AS (
   SELECT DISTINCT
@@ -62,22 +62,12 @@ repetitions AS (
 SELECT
   l.pair, 'loop' AS change,
   CASE
-    WHEN l.base_size > 0.6 * l.candidate_size * l.candidate_trips
-        / nullif(l.base_trips, 0)
-      AND pow(l.base_size, 2) * l.base_trips
-        > pow(l.candidate_size, 2) * l.candidate_trips
-      AND l.base_trips < l.candidate_trips
-      THEN 'partly unrolled'
+    WHEN l.is_unrolled_in_base THEN 'partly unrolled'
     WHEN l.is_in_base THEN coalesce(CAST(l.base_trips AS VARCHAR), '?')
     WHEN l.is_of_gradients THEN 'no gradients'
   END AS base_text,
   CASE
-    WHEN l.candidate_size > 0.6 * l.base_size * l.base_trips
-        / nullif(l.candidate_trips, 0)
-      AND pow(l.candidate_size, 2) * l.candidate_trips
-        > pow(l.base_size, 2) * l.base_trips
-      AND l.candidate_trips < l.base_trips
-      THEN 'partly unrolled'
+    WHEN l.is_unrolled_in_candidate THEN 'partly unrolled'
     WHEN l.is_in_candidate
       THEN coalesce(CAST(l.candidate_trips AS VARCHAR), '?')
     WHEN l.base_trips - 1 <= r.more_times THEN 'unrolled'
@@ -86,12 +76,32 @@ SELECT
   nullif(l.inner_function, '') AS subject, 1 AS operation_count,
   l.source_file, l.function_name, l.base_line, l.candidate_line,
   p.base_paths, p.candidate_paths
-FROM loop_changes AS l
+FROM (
+  SELECT
+    *,
+    coalesce(
+      base_trips < candidate_trips
+      AND base_size > 0.6 * candidate_size * candidate_trips
+        / nullif(base_trips, 0)
+      AND pow(base_size, 2) * base_trips
+        > pow(candidate_size, 2) * candidate_trips, FALSE
+    ) AS is_unrolled_in_base,
+    coalesce(
+      candidate_trips < base_trips
+      AND candidate_size > 0.6 * base_size * base_trips
+        / nullif(candidate_trips, 0)
+      AND pow(candidate_size, 2) * candidate_trips
+        > pow(base_size, 2) * base_trips, FALSE
+    ) AS is_unrolled_in_candidate
+  FROM loop_changes
+) AS l
 JOIN argument_agreement AS g USING (pair)
 LEFT JOIN loop_paths AS p USING (pair, inner_file, inner_function)
 LEFT JOIN repetitions AS r USING (pair, inner_file, inner_function)
 -- Of a loop of an unknown number of trips, no other number is known.
 WHERE NOT (l.is_in_base AND l.is_in_candidate)
+  OR l.is_unrolled_in_base
+  OR l.is_unrolled_in_candidate
   OR g.has_same_sizes
   AND l.base_trips IS NOT NULL
   AND l.candidate_trips IS NOT NULL
@@ -99,3 +109,9 @@ QUALIFY row_number() OVER (
   PARTITION BY l.pair, l.function_name, l.base_line, l.candidate_line
   ORDER BY l.is_backward, l.loop_number
 ) = 1
+  -- The backward pass runs the loop of the forward pass.
+  AND row_number() OVER (
+    PARTITION BY
+      l.pair, l.user_function, l.loop_number, l.base_trips, l.candidate_trips
+    ORDER BY l.is_backward
+  ) = 1

@@ -1,6 +1,7 @@
 -- step: While loops of the user of which the other side has fewer: of the same
 --   pass, function of the user and trip count. A loop of a library is no edit:
---   its frame is not the user's, or it, or what its path names, is inside of a
+--   its frame is not the user's, nor of a library that lifts loops (nn.scan),
+--   or it, or what its path names, is inside of a
 --   jitted function that is none of the user's. Nor is one that only a
 --   checkpoint runs again. A loop without a line is any loop of the other side
 --   that runs as often: below a checkpoint, JAX leaves out the lines of the
@@ -14,11 +15,17 @@ WITH pairs_that_mark_backward_loops AS (
   GROUP BY o.pair
   HAVING bool_or(o.is_candidate) AND NOT bool_and(o.is_candidate)
 ),
--- The user's own frames, and those of which no more is known than a file.
+-- The user's own frames, and those of which no more is known than a file; and
+-- those of libraries that run a function of the user in a loop.
 own_frames AS (
   SELECT pair, is_candidate, frame_id
   FROM call_sites
   WHERE distance = 0
+  UNION
+  SELECT f.pair, f.is_candidate, f.frame_id
+  FROM frames AS f
+  JOIN framework_files() AS p ON contains(f.file_name, p.fragment)
+  WHERE p.framework IN ('flax', 'haiku', 'equinox')
 ),
 loops AS MATERIALIZED (
   SELECT
