@@ -23,7 +23,9 @@ _EFFECT = re.compile(r"^(?P<label>[^:]*)")
 # Facts of arrays and of arguments, and counts of programs and of places that differ:
 # rows, no conclusions.
 _FACT = re.compile(
-    r"^(resized|retyped|inputs changed|argument layout)\b|^\d+ (new )?buffers? of "
+    r"^(resized|retyped|(and )?inputs changed|argument layout|no regression)\b"
+    r"|^(weights|averaged weights|optimiser state|arguments) (new|gone)\b"
+    r"|^\d+ (new )?buffers? of "
     r"|^\d+ (more )?(same|missing|new|improved|worse|regressions?|with other inputs)\b"
     r"|^the programs differ in \d+ more places?$"
 )
@@ -74,7 +76,7 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 def _of_row(row: str) -> Iterator[Sentence]:
     label, _, rest = row.partition(": ")
-    if label == "To undo":
+    if label.startswith("To undo"):
         yield from (Sentence("undo", t) for t in re.split(r"(?<=\.) (?=[A-Z])", rest))
     elif label == "Split":
         for item in rest.removesuffix(".").split("; "):
