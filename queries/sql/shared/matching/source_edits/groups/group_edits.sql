@@ -127,7 +127,7 @@ group_changes AS (
         AND NOT coalesce(list_contains(o.base_operations, x), FALSE)
     )[1]] AS named_line, p.base_paths,
     p.candidate_paths, t.operation_count AS retyped_count, t.new_line,
-    t.lost_line, t.kept_line,
+    t.lost_line, t.kept_line, t.first_call,
     CASE
       WHEN t.base_type IS NOT NULL THEN 'retyped'
       WHEN k.is_resharded AND k.is_even THEN 'resharded'
@@ -174,6 +174,9 @@ ranked AS (
         ELSE g.operation_count
       END AS operation_count,
       CASE
+        WHEN g.inner_call.element_type <> g.candidate_text
+          AND g.new_line IS NULL
+          THEN coalesce(g.first_call, g.inner_call)
         WHEN g.new_line IS NOT NULL OR g.kept_line IS NULL THEN g.inner_call
       END AS inner_call,
       -- A conversion that is new or gone is where the type was edited.

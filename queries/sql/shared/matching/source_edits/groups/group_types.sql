@@ -3,7 +3,8 @@
 --   conversion that only one side has, unless all that reads it is new, too,
 --   or the group has twice as many other operations on one side. Elsewhere
 --   they are other arrays, such as the stacks that a loop begins with.
---   new_line and lost_line: those of the first such conversion of the
+--   first_call: that of the first operation of the candidate that has another
+--   type. new_line and lost_line: those of the first such conversion of the
 --   candidate and of the base. kept_line: that in the candidate of what the
 --   lost one converted.
 -- grain: pair, file, function
@@ -30,7 +31,12 @@ keys AS (
       list(element_type) FILTER (WHERE is_candidate)
     ) AS is_on_both_sides,
     least(count_if(NOT is_candidate), count_if(is_candidate))
-      AS operation_count
+      AS operation_count,
+    min(instruction_id) FILTER (WHERE is_candidate AND NOT is_backward)
+      AS first_id,
+    arg_min(frame_id, instruction_id) FILTER (
+      WHERE is_candidate AND NOT is_backward
+    ) AS first_frame_id
   FROM grouped_operations
   GROUP BY
     pair, source_file, function_name, key,
@@ -117,8 +123,18 @@ SELECT
   arg_min(r.line, r.instruction_id) FILTER (WHERE NOT r.is_candidate)
     AS lost_line,
   arg_min(k.line, r.instruction_id) FILTER (WHERE NOT r.is_candidate)
-    AS kept_line
+    AS kept_line,
+  arg_min(
+    struct_pack(
+      file_name := n.file_name, function_name := n.function_name,
+      line := n.line, element_type := r.candidate_type
+    ), r.first_id
+  ) AS first_call
 FROM retyped AS r
+LEFT JOIN innermost_calls AS n
+  ON n.pair = r.pair
+  AND n.is_candidate
+  AND n.frame_id = r.first_frame_id
 LEFT JOIN (
   SELECT
     o.pair, o.key, n.file_name, n.function_name,

@@ -14,7 +14,7 @@ WITH groups AS (
     arg_min(
       struct_pack(
         file_name := inner_file, function_name := inner_function,
-        line := inner_line
+        line := inner_line, element_type := element_type
       ), (opcode <> 'convert', instruction_id)
     ) FILTER (WHERE is_candidate) AS inner_call
   FROM group_starts
