@@ -220,7 +220,9 @@ def test_what_is_not_of_the_inputs_is_of_the_edit(
     [finding] = [f for f in made.findings if f.color == 0 and f.scope == "candidate"]
     claims = {(c.kind, c.standing): c.delta_bytes for c in finding.claims}
     assert claims[("inputs", "proven")] == 607_200_000
-    assert claims[("edit", "proven")] == pytest.approx(8_535_100_068 - 607_200_000, 0.01)
+    assert claims[("edit", "proven")] == pytest.approx(
+        8_535_100_068 - 607_200_000, 0.01
+    )
     assert sum(c.delta_bytes or 0 for c in finding.claims) == finding.delta_bytes
 
 

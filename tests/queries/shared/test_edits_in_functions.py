@@ -177,6 +177,77 @@ CLAIMS = {
             "proven",
         ),
     ],
+    # A new parameter of 96 bytes hides nothing of what else was edited.
+    ("masked_lm", "history_weight"): [
+        (
+            "mlm/encoder.py:51 MaskedLanguageModel.__call__: the loop also stores"
+            " bf16[24,256,512,1024]",
+            "proven",
+        ),
+        ("the edit, given these inputs", "likely"),
+        ("the inputs", "proven"),
+    ],
+    # What the loop stacks is of the checkpoint, and a donation has not all the rest.
+    ("masked_lm", "two_policy_donation"): [
+        (
+            "mlm/encoder.py:51 MaskedLanguageModel.__call__: remat saves more,"
+            " recomputes less (153 → 147 operations)",
+            "proven",
+        ),
+        (
+            "state.params['blocks']['mlp']['down'] and 72 more arguments no longer"
+            " donated",
+            "proven",
+        ),
+        ("all edits together", "proven"),
+    ],
+    # The model runs once more: its loop is new, at the call, and not what is in it.
+    ("masked_lm", "two_penalty_softmax"): [
+        (
+            "mlm/objective.py:32 mlm_objective: new loop of 24 steps in"
+            " MaskedLanguageModel.__call__",
+            "proven",
+        ),
+        (
+            "mlm/layers.py:48 SelfAttention.__call__: bf16 → f32 in 56 operations",
+            "likely",
+        ),
+        ("all edits together", "proven"),
+    ],
+    # A library runs the layers in a loop; what is in it was edited, too.
+    ("masked_lm", "two_softmax_unroll"): [
+        (
+            "mlm/encoder.py:51 MaskedLanguageModel.__call__: loop of 24 steps partly"
+            " unrolled in MaskedLanguageModel.__call__",
+            "proven",
+        ),
+        (
+            "mlm/layers.py:48 SelfAttention.__call__: bf16 → f32 in 66 operations",
+            "likely",
+        ),
+        ("all edits together", "proven"),
+    ],
+    # What reads a stack has its shape, and no edit of its own.
+    ("video_tpu", "two_history_softmax"): [
+        ("encoder.py:43 encode: the loop also stores bf16[8,64,784,768]", "proven"),
+        ("encoder.py:22 attention: bf16 → f32 in 10 operations", "proven"),
+        ("all edits together", "proven"),
+    ],
+    # One path stands for both; lines do not.
+    ("two_towers", "two_pooling_rank"): [
+        ("twotower.py:13 towers: added: square, exp, mul", "proven"),
+        ("twotower.py:24 loss_fn: added: argsort, neg, eq", "proven"),
+        ("all edits together", "proven"),
+    ],
+    # A cast in what was recomputed is an edit if only one side has it.
+    ("genome_tpu", "two_scan_checkpoint"): [
+        (
+            "ssm.py:24 loss_fn: remat removed (249 operations were recomputed)",
+            "likely",
+        ),
+        ("ssm.py:20 layer: bf16 → f32 in 2 operations", "likely"),
+        ("all edits together", "proven"),
+    ],
 }
 
 

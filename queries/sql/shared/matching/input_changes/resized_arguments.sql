@@ -34,9 +34,23 @@ WITH dimensions AS (
       ) = 0
     )
 ),
+-- A sequence is as long as before where other arguments say so.
+kept_sequences AS (
+  SELECT DISTINCT p.base_id, p.candidate_id
+  FROM paired_arguments AS p
+  JOIN size_names() AS s
+    ON s.meaning = 'sequence length'
+    AND regexp_matches(lower(p.argument), s.words)
+    AND regexp_full_match(p.base_type, s.types)
+  WHERE len(p.base_sizes) >= 2
+    AND p.base_sizes[-1] = p.candidate_sizes[-1]
+),
 named_dimensions AS (
   SELECT
-    d.*, n.place AS name_place, n.meaning AS size_meaning,
+    d.*, n.place AS name_place,
+    n.meaning AS size_meaning,
+    k.base_id IS NOT NULL
+    AND coalesce(n.meaning = 'sequence length', FALSE) AS is_no_sequence,
     d.dimension = 1
     AND len(d.base_sizes) >= 2
     AND coalesce(n.meaning, '') <> 'batch' AS is_stackable,
@@ -63,6 +77,9 @@ named_dimensions AS (
     ORDER BY s.place
     LIMIT 1
   ) AS n ON TRUE
+  LEFT JOIN kept_sequences AS k
+    ON k.base_id = d.base_id
+    AND k.candidate_id = d.candidate_id
 ),
 sized AS (
   SELECT
@@ -87,7 +104,10 @@ SELECT
   CASE
     WHEN bool_and(is_of_layers) THEN 'layers'
     ELSE coalesce(
-      arg_min(size_meaning, name_place),
+      CASE
+        WHEN NOT bool_or(is_no_sequence)
+          THEN arg_min(size_meaning, name_place)
+      END,
       min(argument || '[' || (dimension - 1) || ']')
     )
   END AS meaning,

@@ -176,6 +176,7 @@ ranked AS (
       CASE
         WHEN g.inner_call.element_type <> g.candidate_text
           AND g.new_line IS NULL
+          AND g.lost_line IS NULL
           THEN coalesce(g.first_call, g.inner_call)
         WHEN g.new_line IS NOT NULL OR g.kept_line IS NULL THEN g.inner_call
       END AS inner_call,
