@@ -49,6 +49,9 @@ _PLURAL = " shares ", " share "
 
 SHOWN_EDITS = 3
 
+_SEEN = 1e-4
+"""Buffers that changed by less than this share of the largest change don't count."""
+
 _PROGRAM = "program"
 _PROVEN = "proven"
 
@@ -164,6 +167,9 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
     sign = 1 if delta >= 0 else -1
     with_it = [c for c in changes if c.delta_bytes * sign > 0]
     with_it = [c for c in with_it if not _is_scratch(c)] or with_it
+    # Constants of a few bytes are no buffers that anybody would look for.
+    least = _SEEN * max((abs(c.delta_bytes) for c in with_it), default=0)
+    with_it = [c for c in with_it if abs(c.delta_bytes) >= least]
     leaders = ", ".join(_leaders(with_it, 3)) or "unnamed instructions"
     count = len(with_it)
     buffers = f"{counted(count, 'buffer')} of {leaders}"
