@@ -286,6 +286,12 @@ ANTI JOIN group_stacks AS w
     string_split(coalesce(w.candidate_stacks, w.base_stacks), ', '),
     [g.candidate_text, g.base_text]
   )
+-- An array with a part for each step of a loop that runs more often is larger.
+ANTI JOIN loop_edits AS t
+  ON t.pair = g.pair
+  AND g.change = 'reshaped'
+  AND regexp_matches(g.base_text, '[\[,]' || t.base_text || '[,\]]')
+  AND regexp_matches(g.candidate_text, '[\[,]' || t.candidate_text || '[,\]]')
 GROUP BY
   g.pair, g.change, g.base_text,
   CASE
