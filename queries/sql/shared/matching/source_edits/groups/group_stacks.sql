@@ -11,7 +11,9 @@ WITH moves AS (
     ) AS is_written,
     regexp_full_match(
       operation,
+      -- The backward pass adds what comes from it.
       'dynamic_(update_)?(slice|index_in_dim)|broadcast_in_dim|slice|squeeze'
+      '|add_any'
     ) AS is_of_stack
   FROM grouped_operations
 ),
