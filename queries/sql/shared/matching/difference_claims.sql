@@ -29,7 +29,8 @@
 --   Proven edits come before likely ones, both in the order of source_edits,
 --   and edits that move memory the other way after those that explain it;
 --   where more is unexplained or of several than follows from one of them,
---   likely ones stand among the proven.
+--   likely ones stand among the proven. Likely ones whose kind moves memory
+--   either way come last.
 -- grain: pair of compilations, memory space, claim
 -- steps: asked_pairs, compiled_pairs, edits, space_differences, split_pairs,
 --   changed_buffers, changed_sides, borrowed_paths, buffer_paths,
@@ -203,7 +204,8 @@ all_claims AS (
     END AS advice, e.subject,
     e.operation_count, e.source_file, e.source_path,
     coalesce(e.candidate_line, e.base_line) AS line, e.function_name,
-    e.is_line_edited, e.share_bytes, e.changed_count, e.is_against, e.standing
+    e.is_line_edited, e.share_bytes, e.changed_count, e.is_against, e.standing,
+    e.effect * e.direction = 0 AS has_no_direction
   FROM claims_of_edits AS e
   LEFT JOIN cause_rules() AS l
     ON e.is_little_output
@@ -264,7 +266,8 @@ SELECT
     ORDER BY
       c.claim_kind = 'unexplained', c.is_against,
       list_position(['edit', 'inputs', 'several'], c.claim_kind),
-      c.standing = 'likely' AND NOT c.is_mostly_open, c.edit_place
+      c.standing = 'likely' AND NOT c.is_mostly_open,
+      c.standing = 'likely' AND c.has_no_direction, c.edit_place
   ) AS place,
   c.claim_kind AS kind, c.change, c.rule_id, c.words AS claim, c.advice,
   c.subject, c.operation_count, c.source_file, c.source_path,

@@ -9,7 +9,8 @@
 --   An edit is proven by bytes that follow from it, at least one in a hundred
 --   of the difference or 1 MiB in allocations of its own, or by being the only
 --   thing that differs. It is likely where its rule was mostly right when it
---   was measured, or where all other edits move memory the other way. Where
+--   was measured, unless it is of operations, which have buffers of their own,
+--   or where all other edits move memory the other way. Where
 --   its rule says that it moves memory the other way, it counts against the
 --   difference. What is less than that is unexplained. Where nothing but two
 --   or three edits differs and none is a claim, all of it follows from them
@@ -145,7 +146,9 @@ standings AS (
       WHEN j.has_share OR j.has_rows OR j.is_alone THEN 'proven'
       -- Where others have all of the difference, nothing is left for it.
       WHEN (
-          j.is_mostly_right AND NOT j.is_little_output
+          j.is_mostly_right
+          AND NOT j.is_little_output
+          AND j.change NOT IN ('added', 'removed', 'replaced')
           OR j.is_left_over
         )
         AND (

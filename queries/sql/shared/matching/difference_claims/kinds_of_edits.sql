@@ -1,12 +1,24 @@
 -- step: What the kind of a change says, whatever the path: an alias is of a
---   donation, a result of an output, an array with the shape of a stack of
---   that, and of an edit that made it as large as it is: another shape, or
---   another number of steps whose results it stacks.
+--   donation, a result of an output, an array with the shape of a stack, or of
+--   the part of it that a device has, of that, and of an edit that made it as
+--   large as it is: another shape, or another number of steps whose results it
+--   stacks.
 --   The inputs are nobody's edit: place 0.
 -- grain: pair, memory space, row of buffer_changes, edit
+WITH partitioned_pairs AS (
+  SELECT
+    p.pair, bool_or(s.num_partitions > 1) AS is_partitioned
+  FROM split_pairs AS p
+  JOIN store.snapshots AS s ON s.module_id = p.own_id
+  GROUP BY p.pair
+)
 SELECT c.pair, c.space_color, c.number, e.place
-FROM changed_buffers AS c
+FROM (
+  SELECT *, coalesce(candidate_type, base_type) AS array_type
+  FROM changed_buffers
+) AS c
 JOIN edits AS e USING (pair)
+JOIN partitioned_pairs AS p USING (pair)
 LEFT JOIN results_of_outputs AS r USING (pair, space_color, number)
 WHERE CASE e.change
   WHEN 'donation' THEN c.part = 'alias'
@@ -19,10 +31,23 @@ WHERE CASE e.change
     AND coalesce(r.place, e.place) = e.place
   WHEN 'stack'
     THEN c.part IN ('new', 'gone')
-    AND list_contains(
+    AND len(list_filter(
       string_split(coalesce(e.base_text, e.candidate_text), ', '),
-      coalesce(c.candidate_type, c.base_type)
-    )
+      lambda x: x = c.array_type
+      -- A device has a part of it, but of every step.
+      OR p.is_partitioned
+      AND regexp_extract(x, '^\w+\[\d+,')
+        = regexp_extract(c.array_type, '^\w+\[\d+,')
+      AND len(regexp_extract_all(x, '\d+'))
+        = len(regexp_extract_all(c.array_type, '\d+'))
+      AND len(list_filter(
+        list_zip(
+          regexp_extract_all(x, '\d+'),
+          regexp_extract_all(c.array_type, '\d+')
+        ),
+        lambda d: CAST(d[1] AS BIGINT) % greatest(CAST(d[2] AS BIGINT), 1) > 0
+      )) = 0
+    )) > 0
 END
 UNION ALL
 SELECT DISTINCT c.pair, c.space_color, c.number, e.place
