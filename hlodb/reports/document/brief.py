@@ -46,7 +46,7 @@ from hlodb.reports.judge.verdict import (
     worst_finding,
 )
 from hlodb.reports.read.baseline import FIRST
-from hlodb.reports.read.causes import SHOWN_EDITS, explaining
+from hlodb.reports.read.causes import SHOWN_EDITS, edit_words, explaining
 from hlodb.reports.read.claims import Claim
 from hlodb.reports.read.details import SOURCE
 from hlodb.reports.read.unassigned import CAPTURED, PARTIAL
@@ -406,6 +406,8 @@ def _ratchet(report: Report) -> list[Block]:
         is_mixed = any(claim.is_against for claim in f.claims)
         if is_mixed and (split := share_words(f)):
             blocks.append(Paragraph(f"Split: {split}."))
+        elif against := [c for c in f.claims if c.kind == "edit" and c.is_against]:
+            blocks.append(Paragraph(f"Against it: {edit_words(against, SHOWN_EDITS)}."))
     # Budgets just above a rise that is still open would allow it.
     is_settled = not undecided(report.findings)
     if report.kind == "report" and report.counts.get("improved") and is_settled:
