@@ -51,8 +51,8 @@ CLAIMS = {
     # The function is called as before, too; a metric that is returned is no cause.
     ("gan_step", "second_penalty"): [
         (
-            "gan/losses.py:17 disc_loss: added: r1_penalty (where, conv_general_dilated,"
-            " var)",
+            "gan/losses.py:17 disc_loss: added: r1_penalty (where,"
+            " conv_general_dilated, var)",
             "proven",
         ),
     ],
