@@ -33,8 +33,8 @@
 --   loop_edits, recomputation_counts, recomputation_changes,
 --   recomputation_edits, constant_edits, callback_edits, output_edits,
 --   argument_edits, optimiser_edits, explained_starts, group_starts,
---   grouped_operations, group_stacks, group_types, group_shapes, group_paths,
---   group_edits, edits, sentences
+--   grouped_operations, operation_lists, group_stacks, group_types,
+--   group_shapes, group_paths, group_edits, edits, sentences
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base snapshot.
 -- param base_ids BIGINT[] = NULL: Their contents.
 -- param candidate_runs BIGINT[] = NULL from 0: run_id of each candidate

@@ -1,0 +1,65 @@
+-- step: Names of the operations of a group, on each side, those first that say
+--   most of it. Those of the forward pass name it, if there are any, and what
+--   has a result of half the largest before what has less. Arithmetic, and
+--   conversions even more, say little of what is computed. The unnamed are
+--   there, but name nothing.
+-- grain: pair, file, function
+WITH operation_sums AS (
+  SELECT
+    pair, source_file, function_name, is_candidate, operation,
+    bool_or(is_once) AS is_forward,
+    coalesce(sum(size_bytes) FILTER (WHERE is_once AND is_whole), 0)
+      AS result_bytes,
+    coalesce(max(size_bytes) FILTER (WHERE is_once AND is_whole), 0)
+      AS largest_bytes,
+    -- The bytes of what such a call returns are not in its type.
+    bool_or(opcode = 'call' AND element_type = 'tuple') AS returns_tuple,
+    min(instruction_id) AS first_id,
+    arg_max(line, (is_once, size_bytes, -instruction_id)) AS line
+  FROM (
+    SELECT
+      *, NOT is_backward AND NOT is_recomputed AS is_once,
+      -- What arithmetic needs of its operands is no array of its own.
+      operation = 'broadcast_in_dim'
+      OR opcode NOT IN ('broadcast', 'iota', 'reshape') AS is_whole
+    FROM grouped_operations
+  )
+  GROUP BY pair, source_file, function_name, is_candidate, operation
+),
+named_operations AS (
+  SELECT
+    s.*, s.is_forward OR NOT bool_or(s.is_forward) OVER same_side AS is_named,
+    CASE
+      WHEN s.operation = 'convert_element_type' THEN 3
+      WHEN s.returns_tuple THEN 0
+      WHEN 2 * s.largest_bytes < max(s.largest_bytes) OVER same_side THEN 2
+      WHEN s.operation IN (
+        'add', 'add_any', 'and', 'broadcast_in_dim', 'div', 'eq', 'ge', 'gt',
+        'iota', 'le', 'lt', 'max', 'min', 'mul', 'ne', 'neg', 'not', 'or',
+        'reshape', 'select_n', 'slice', 'squeeze', 'sub', 'transpose', ''
+      ) THEN 1
+      ELSE 0
+    END AS place
+  FROM operation_sums AS s
+  WINDOW same_side AS (
+    PARTITION BY s.pair, s.source_file, s.function_name, s.is_candidate
+  )
+)
+SELECT
+  pair, source_file, function_name,
+  list(operation ORDER BY place, result_bytes DESC, first_id)
+    FILTER (WHERE NOT is_candidate) AS base_operations,
+  list(operation ORDER BY place, result_bytes DESC, first_id)
+    FILTER (WHERE is_candidate) AS candidate_operations,
+  coalesce(
+    list(operation) FILTER (WHERE NOT is_named AND NOT is_candidate), []
+  ) AS base_unnamed,
+  coalesce(
+    list(operation) FILTER (WHERE NOT is_named AND is_candidate), []
+  ) AS candidate_unnamed,
+  map(
+    list(coalesce(operation, '')) FILTER (WHERE is_candidate),
+    list(line) FILTER (WHERE is_candidate)
+  ) AS candidate_lines
+FROM named_operations
+GROUP BY pair, source_file, function_name
