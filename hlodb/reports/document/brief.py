@@ -406,8 +406,13 @@ def _ratchet(report: Report) -> list[Block]:
         is_mixed = any(claim.is_against for claim in f.claims)
         if is_mixed and (split := share_words(f)):
             blocks.append(Paragraph(f"Split: {split}."))
-        elif against := [c for c in f.claims if c.kind == "edit" and c.is_against]:
-            blocks.append(Paragraph(f"Against it: {edit_words(against, SHOWN_EDITS)}."))
+        unsplit = [
+            c
+            for c in f.claims
+            if c.kind == "edit" and c.is_against and c.delta_bytes is None
+        ]
+        if unsplit:
+            blocks.append(Paragraph(f"Against it: {edit_words(unsplit, SHOWN_EDITS)}."))
     # Budgets just above a rise that is still open would allow it.
     is_settled = not undecided(report.findings)
     if report.kind == "report" and report.counts.get("improved") and is_settled:

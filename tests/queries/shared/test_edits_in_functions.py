@@ -348,3 +348,38 @@ def test_the_widths_of_layers_are_one_change(
         made = build_diff(connection, "base", "lion_width", Settings(), top=5)
     assert "width 256 → 384, 128 → 192, 64 → 96" in made.headline
     assert "Split" not in renderer("text")(made)
+
+
+def test_small_new_arguments_and_undos_stand_behind_their_edits(
+    tmp_path: Path, queries_installed: None
+) -> None:
+    names = "history_weight", "two_policy_donation"
+    with connect(ingested("masked_lm", tmp_path, *names)) as connection:
+        stored, both = (
+            build_diff(connection, "base", name, Settings(), top=5) for name in names
+        )
+    assert (
+        "cause: mlm/encoder.py:51 MaskedLanguageModel.__call__: the loop also stores"
+        " bf16[24,256,512,1024]; and inputs changed: weights new"
+    ) in stored.headline
+    undos = [
+        line
+        for line in renderer("text")(both).splitlines()
+        if line.startswith("To undo")
+    ]
+    assert undos == [
+        "To undo mlm/encoder.py:51: Choose a checkpoint policy that saves less.",
+        "To undo: Donate them again: donate_argnums, donate_argnames, donate.",
+    ]
+
+
+def test_another_sharding_is_no_other_width(
+    tmp_path: Path, queries_installed: None
+) -> None:
+    """A device has four times as much of a moment, which is as wide as before."""
+    name = "two_loss_sharding"
+    with connect(ingested("video_tpu", tmp_path, name)) as connection:
+        made = build_diff(connection, "base", name, Settings(), top=5)
+    [finding] = [f for f in made.findings if f.color == 0 and f.scope == "candidate"]
+    assert {each.change for each in finding.inputs} == {"new"}
+    assert "width" not in made.headline

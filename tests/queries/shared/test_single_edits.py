@@ -22,7 +22,7 @@ import duckdb
 import pytest
 
 from hlodb.queries.run import run_query
-from hlodb.reports.build import build_report
+from hlodb.reports.build import build_diff, build_report
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render.forms import renderer
@@ -204,6 +204,18 @@ def test_a_wider_type_frees_nothing_beside_a_new_checkpoint(
         (wider, None, None, True, "likely"),
         ("several edits together", None, 47_611_786, True, "proven"),
     ]
+
+
+def test_a_fall_says_what_counts_against_it(
+    denoiser: duckdb.DuckDBPyConnection,
+) -> None:
+    """No row says how many bytes the wider type takes of what the checkpoint gives."""
+    made = build_diff(denoiser, "night4", "night5", Settings(), top=5)
+    assert made.headline == "± nothing worse; 1 improved"
+    assert (
+        "Against it: likely layers.py:30 Attention.__call__: bf16 → f32 in 35"
+        " operations."
+    ) in " ".join(renderer("text")(made).split())
 
 
 def test_an_array_that_a_loop_no_longer_stores_is_the_cause_of_a_fall(
