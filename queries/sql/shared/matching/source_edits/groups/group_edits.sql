@@ -43,6 +43,9 @@ sums AS (
       min(row(coalesce(e.place, instruction_id), instruction_id))
         FILTER (WHERE is_start)
     ) AS first_place,
+    min(row(coalesce(e.place, instruction_id), instruction_id)) FILTER (
+      WHERE is_start AND NOT is_candidate AND opcode = 'convert'
+    ) AS first_lost_place,
     sum(CASE WHEN is_candidate THEN size_bytes ELSE -size_bytes END)
       AS delta_bytes,
     arg_min(
@@ -157,7 +160,12 @@ ranked AS (
         AND (
           g.lost_line IS NOT NULL
           OR g.base_line IS NULL AND g.new_line IS NOT NULL
-        ) DESC, g.first_place, g.source_file, g.function_name
+        ) DESC,
+        CASE
+          WHEN g.change = 'retyped' AND g.lost_line IS NOT NULL
+            THEN coalesce(g.first_lost_place, g.first_place)
+          ELSE g.first_place
+        END, g.source_file, g.function_name
     ) AS rank
   FROM group_changes AS g
   LEFT JOIN callees AS a
