@@ -1,7 +1,9 @@
 -- step: Pairs of which one side recomputes more. is_kept says that some
 --   checkpoint is still in the candidate. more_barriers: JAX writes one
 --   opt-barrier per checkpoint that is recomputed, whatever it saves;
---   is_of_one says that no side has more than one.
+--   is_of_one says that no side has more than one. Where the candidate calls
+--   more of what it recomputes, such as a model twice, recomputed operations
+--   count in proportion to the computed, and only those of changed keys.
 -- grain: pair
 SELECT
   t.*, coalesce(b.more_barriers, 0) AS more_barriers,
@@ -24,15 +26,25 @@ FROM (
 ) AS b
 RIGHT JOIN (
   SELECT
-    pair, sum(base_recomputed) AS base_recomputed,
-    sum(candidate_recomputed) AS candidate_recomputed,
-    sum(CASE
-      WHEN has_changed THEN candidate_recomputed - base_recomputed ELSE 0
-    END) AS more_recomputed
+    pair, sum(base_recomputed) AS all_base,
+    sum(candidate_recomputed) AS all_candidate,
+    sum(base_recomputed) FILTER (WHERE has_changed) AS changed_base,
+    sum(candidate_recomputed) FILTER (WHERE has_changed)
+      AS changed_candidate,
+    changed_candidate - changed_base AS more_recomputed,
+    sum(
+      candidate_recomputed
+      - base_recomputed * candidate_computed / base_computed
+    ) FILTER (WHERE least(base_computed, candidate_computed) > 0)
+      AS more_in_proportion,
+    (more_recomputed > 0) = (all_candidate > all_base) AS is_of_all,
+    CASE WHEN is_of_all THEN all_base ELSE changed_base END AS base_recomputed,
+    CASE WHEN is_of_all THEN all_candidate ELSE changed_candidate END
+      AS candidate_recomputed
   FROM recomputation_counts
   GROUP BY pair
 ) AS t
   USING (pair)
-WHERE t.base_recomputed <> t.candidate_recomputed
+WHERE t.all_base <> t.all_candidate
   AND t.more_recomputed <> 0
-  AND (t.more_recomputed > 0) = (t.candidate_recomputed > t.base_recomputed)
+  AND (t.is_of_all OR (t.more_recomputed > 0) = (t.more_in_proportion > 0))
