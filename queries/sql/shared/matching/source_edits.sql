@@ -22,12 +22,12 @@
 --   out in another folder than the base has the base's files.
 -- grain: pair of snapshots, edit
 -- steps: programs, program_instructions, forms, operand_edges,
---   program_calls, call_paths, forward_computations, entry_places, arguments,
+--   program_calls, call_paths, forward_computations, call_chains, arguments,
 --   argument_agreement,
 --   dumped_frames, checkouts, frames, user_functions, call_sites,
 --   innermost_calls, instruction_frames, edited_calls, user_folders,
 --   core_paths, operations, unmatched_operations, first_unmatched,
---   edited_functions, edit_sites,
+--   operation_places, edited_functions, edit_sites,
 --   loop_sizes, library_computations, surplus_loops, loop_contents,
 --   unmatched_loops, loop_changes,
 --   loop_edits, recomputation_counts, recomputation_changes,

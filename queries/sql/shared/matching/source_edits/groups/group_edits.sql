@@ -35,15 +35,14 @@ sums AS (
       WHERE is_candidate AND starts_with(operation, 'dynamic_update')
     ) AS candidate_stack_line,
     count(*) AS operation_count,
-    -- In the order in which the entry computation comes to them, that of the
-    -- candidate where it has any.
+    -- That of the candidate where it has any.
     coalesce(
-      min(row(coalesce(e.place, instruction_id), instruction_id))
+      min(row(e.place, instruction_id))
         FILTER (WHERE is_start AND is_candidate),
-      min(row(coalesce(e.place, instruction_id), instruction_id))
+      min(row(e.place, instruction_id))
         FILTER (WHERE is_start)
     ) AS first_place,
-    min(row(coalesce(e.place, instruction_id), instruction_id)) FILTER (
+    min(row(e.place, instruction_id)) FILTER (
       WHERE is_start AND NOT is_candidate AND opcode = 'convert'
     ) AS first_lost_place,
     sum(CASE WHEN is_candidate THEN size_bytes ELSE -size_bytes END)
@@ -54,7 +53,7 @@ sums AS (
     string_agg(DISTINCT op_name, ' ' ORDER BY op_name)
       FILTER (WHERE is_candidate AND is_start) AS operations
   FROM grouped_operations
-  LEFT JOIN entry_places AS e USING (pair, is_candidate, computation_id)
+  LEFT JOIN operation_places AS e USING (pair, is_candidate, instruction_id)
   GROUP BY pair, source_file, function_name
 ),
 group_changes AS (
