@@ -53,16 +53,33 @@ run_in_loops AS (
   JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
   WHERE NOT b.is_on_both_sides
 ),
--- Functions of the side with the loop alone.
+-- is_of_one: only the side with the loop has the function.
 functions_of_loops AS (
-  SELECT r.pair, r.is_candidate, r.file_name, r.function_name
+  SELECT
+    r.pair, r.is_candidate, r.file_name, r.function_name,
+    count(n.pair) = 0 AS is_of_one
   FROM run_in_loops AS r
-  ANTI JOIN innermost_calls AS n
+  LEFT JOIN innermost_calls AS n
     ON n.pair = r.pair
     AND n.is_candidate <> r.is_candidate
     AND n.file_name = r.file_name
     AND n.function_name = r.function_name
   GROUP BY ALL
+),
+keys_of_sides AS (
+  SELECT DISTINCT pair, is_candidate, key FROM operations
+),
+-- Keys that one side has more of by what runs in its own loops.
+keys_of_loops AS (
+  SELECT o.pair, o.key
+  FROM operations AS o
+  SEMI JOIN unmatched_loops AS l USING (pair)
+  LEFT JOIN computations_in_loops AS b USING (pair, is_candidate, computation_id)
+  GROUP BY o.pair, o.key
+  HAVING count_if(NOT b.is_on_both_sides) > 0
+    AND count_if(o.is_candidate) - count_if(NOT o.is_candidate)
+      = count_if(NOT b.is_on_both_sides AND o.is_candidate)
+      - count_if(NOT b.is_on_both_sides AND NOT o.is_candidate)
 ),
 converted AS (
   SELECT
@@ -149,6 +166,10 @@ JOIN run_in_loops AS r
   AND r.file_name = s.inner_file
   AND r.function_name = s.inner_function
 UNION
+SELECT s.pair, s.is_candidate, s.instruction_id
+FROM starts AS s
+SEMI JOIN keys_of_loops AS k USING (pair, key)
+UNION
 -- JAX computes before a loop what each iteration of a function would.
 SELECT s.pair, s.is_candidate, s.instruction_id
 FROM starts AS s
@@ -157,6 +178,12 @@ JOIN functions_of_loops AS f
   AND f.is_candidate = s.is_candidate
   AND f.file_name = s.inner_file
   AND f.function_name = s.inner_function
+LEFT JOIN keys_of_sides AS k
+  ON k.pair = s.pair
+  AND k.is_candidate <> s.is_candidate
+  AND k.key = s.key
+WHERE f.is_of_one
+  OR k.key IS NOT NULL
 UNION
 -- A loop that is unrolled in part runs on both sides what is no edit.
 SELECT s.pair, s.is_candidate, s.instruction_id

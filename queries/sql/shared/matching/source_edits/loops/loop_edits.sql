@@ -73,7 +73,11 @@ SELECT
     WHEN l.base_trips - 1 <= r.more_times THEN 'unrolled'
     WHEN l.is_of_gradients THEN 'no gradients'
   END AS candidate_text,
-  nullif(l.inner_function, '') AS subject, 1 AS operation_count,
+  nullif(l.inner_function, '') || CASE
+    WHEN count_if(NOT l.is_backward) OVER same_call > 1
+      THEN format(' and {} more', count_if(NOT l.is_backward) OVER same_call - 1)
+    ELSE ''
+  END AS subject, 1 AS operation_count,
   l.source_file, l.function_name, l.base_line, l.candidate_line,
   p.base_paths, p.candidate_paths
 FROM (
@@ -105,9 +109,14 @@ WHERE NOT (l.is_in_base AND l.is_in_candidate)
   OR g.has_same_sizes
   AND l.base_trips IS NOT NULL
   AND l.candidate_trips IS NOT NULL
+WINDOW same_call AS (
+  PARTITION BY l.pair, l.function_name, l.base_line, l.candidate_line
+)
 QUALIFY row_number() OVER (
   PARTITION BY l.pair, l.function_name, l.base_line, l.candidate_line
-  ORDER BY l.is_backward, l.loop_number
+  ORDER BY
+    l.is_backward, coalesce(l.candidate_size, l.base_size) DESC,
+    l.inner_function, l.loop_number
 ) = 1
   -- The backward pass runs the loop of the forward pass.
   AND row_number() OVER (
