@@ -14,6 +14,18 @@ shared_scalars AS MATERIALIZED (
   WHERE u.opcode = 'broadcast'
     AND regexp_full_match(u.op_name, '(.*/)?(add|sub|mul|div|max|min|pow)')
 ),
+-- What a loop stores newly in a stack comes from the stack, too.
+new_stacks AS MATERIALIZED (
+  SELECT u.pair, u.is_candidate, u.instruction_id
+  FROM unmatched_operations AS u
+  ANTI JOIN unmatched_operations AS o
+    ON o.pair = u.pair
+    AND o.is_candidate <> u.is_candidate
+    AND o.key = u.key
+  WHERE starts_with(u.operation, 'dynamic_update')
+    AND NOT u.is_backward
+    AND u.is_located
+),
 fed_by_unmatched AS (
   SELECT e.pair, e.is_candidate, e.instruction_id
   FROM operand_edges AS e
@@ -25,8 +37,13 @@ fed_by_unmatched AS (
     ON s.pair = o.pair
     AND s.is_candidate = o.is_candidate
     AND s.instruction_id = o.instruction_id
+  LEFT JOIN new_stacks AS n
+    ON n.pair = e.pair
+    AND n.is_candidate = e.is_candidate
+    AND n.instruction_id = e.instruction_id
   WHERE o.opcode <> 'constant'
     AND (o.is_located OR o.opcode <> 'broadcast')
+    AND NOT (n.pair IS NOT NULL AND o.opcode = 'get-tuple-element')
 ),
 -- Lines whose unmatched operations all follow from others of them.
 own_lines AS MATERIALIZED (

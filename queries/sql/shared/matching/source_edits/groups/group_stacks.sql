@@ -14,7 +14,10 @@ WITH moves AS (
       -- The backward pass adds what comes from it.
       'dynamic_(update_)?(slice|index_in_dim)|broadcast_in_dim|slice|squeeze'
       '|add_any'
-    ) AS is_of_stack
+    ) AS is_of_stack,
+    bool_or(is_written) OVER (
+      PARTITION BY pair, is_candidate, computation_id
+    ) AS is_in_loop
   FROM grouped_operations
 ),
 written AS (
@@ -26,7 +29,7 @@ written AS (
     SELECT pair, source_file, function_name
     FROM moves
     GROUP BY pair, source_file, function_name
-    HAVING bool_and(is_of_stack OR NOT contains(op_name, '/while/body/'))
+    HAVING bool_and(is_of_stack OR NOT is_in_loop)
   ) AS g USING (pair, source_file, function_name)
   WHERE m.is_written
   GROUP BY m.pair, m.source_file, m.function_name, m.shape

@@ -152,6 +152,9 @@ WHERE regexp_full_match(r.base_type, 'b?f\d+.*')
   AND regexp_full_match(r.candidate_type, 'b?f\d+.*')
 GROUP BY
   r.pair, r.source_file, r.function_name, r.base_type, r.candidate_type
+-- Gradients alone have another type where other operations do.
+HAVING count(r.first_id) > 0
+  OR count(r.instruction_id) > 0
 QUALIFY row_number() OVER (
   PARTITION BY r.pair, r.source_file, r.function_name
   ORDER BY sum(r.operation_count) DESC, r.base_type, r.candidate_type

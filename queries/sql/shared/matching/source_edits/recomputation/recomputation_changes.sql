@@ -2,8 +2,8 @@
 --   checkpoint is still in the candidate. more_barriers: JAX writes one
 --   opt-barrier per checkpoint that is recomputed, whatever it saves;
 --   is_of_one says that no side has more than one. Where the candidate calls
---   more of what it recomputes, such as a model twice, recomputed operations
---   count in proportion to the computed, and only those of changed keys.
+--   more of what it recomputes, such as a model twice, but recomputes all of
+--   other keys in proportion, only operations of changed keys count.
 -- grain: pair
 SELECT
   t.*, coalesce(b.more_barriers, 0) AS more_barriers,
@@ -35,8 +35,9 @@ RIGHT JOIN (
     sum(
       candidate_recomputed
       - base_recomputed * candidate_computed / base_computed
-    ) FILTER (WHERE least(base_computed, candidate_computed) > 0)
-      AS more_in_proportion,
+    ) FILTER (
+      WHERE NOT has_changed AND least(base_computed, candidate_computed) > 0
+    ) AS more_of_others,
     (more_recomputed > 0) = (all_candidate > all_base) AS is_of_all,
     CASE WHEN is_of_all THEN all_base ELSE changed_base END AS base_recomputed,
     CASE WHEN is_of_all THEN all_candidate ELSE changed_candidate END
@@ -47,4 +48,4 @@ RIGHT JOIN (
   USING (pair)
 WHERE t.all_base <> t.all_candidate
   AND t.more_recomputed <> 0
-  AND (t.is_of_all OR (t.more_recomputed > 0) = (t.more_in_proportion > 0))
+  AND (t.is_of_all OR t.more_of_others = 0)
