@@ -1,7 +1,8 @@
 -- step: Arguments of one name that are donated on one side only, or that are
 --   sharded otherwise over as many partitions. Of several of one name, as
---   TensorFlow's XLA_Args, the n-th of a type and size go together. All that
---   are no longer sharded, or sharded now, are one edit.
+--   TensorFlow's XLA_Args, the n-th of a type and size go together, and of
+--   those of names that one side lacks, where both have as many: they were
+--   renamed. All that are no longer sharded, or sharded now, are one edit.
 -- grain: pair, edit
 WITH donated AS (
   SELECT DISTINCT p.pair, p.is_candidate, a.parameter_number AS number
@@ -10,7 +11,14 @@ WITH donated AS (
 ),
 described AS (
   SELECT
-    g.*, d.number IS NOT NULL AS is_donated,
+    g.* REPLACE (
+      -- Cut nowhere, it is whole in each copy.
+      CASE
+        WHEN regexp_full_match(g.sharding, '1(x1)*(, \d+ copies)?')
+          THEN 'replicated'
+        ELSE coalesce(g.sharding, 'replicated')
+      END AS sharding
+    ), d.number IS NOT NULL AS is_donated,
     CASE
       WHEN count(*) OVER (PARTITION BY g.pair, g.is_candidate, g.argument) > 1
         THEN hash(
@@ -25,12 +33,24 @@ described AS (
   FROM arguments AS g
   LEFT JOIN donated AS d USING (pair, is_candidate, number)
 ),
-argument_pairs AS (
+renamed AS (
   SELECT
-    b.pair, b.argument, b.number, b.is_donated AS base_donated,
-    c.is_donated AS candidate_donated,
-    coalesce(b.sharding, 'replicated') AS base_sharding,
-    coalesce(c.sharding, 'replicated') AS candidate_sharding, c.logical_bytes
+    g.pair, g.is_candidate, g.number, g.element_type, g.dims,
+    row_number() OVER (
+      PARTITION BY g.pair, g.is_candidate, g.element_type, g.dims
+      ORDER BY g.number
+    ) AS place,
+    count_if(g.is_candidate) OVER same_size
+    = count_if(NOT g.is_candidate) OVER same_size AS is_as_many
+  FROM arguments AS g
+  ANTI JOIN arguments AS o
+    ON o.pair = g.pair
+    AND o.is_candidate <> g.is_candidate
+    AND o.argument = g.argument
+  WINDOW same_size AS (PARTITION BY g.pair, g.element_type, g.dims)
+),
+numbers AS (
+  SELECT b.pair, b.number AS base_number, c.number AS candidate_number
   FROM described AS b
   JOIN described AS c
     ON c.pair = b.pair
@@ -38,6 +58,29 @@ argument_pairs AS (
     AND c.copy IS NOT DISTINCT FROM b.copy
   WHERE NOT b.is_candidate
     AND c.is_candidate
+  UNION ALL
+  SELECT b.pair, b.number, c.number
+  FROM renamed AS b
+  JOIN renamed AS c USING (pair, element_type, dims, place)
+  WHERE NOT b.is_candidate
+    AND c.is_candidate
+    AND b.is_as_many
+),
+argument_pairs AS (
+  SELECT
+    n.pair, c.argument, b.argument AS base_argument, c.number,
+    b.is_donated AS base_donated, c.is_donated AS candidate_donated,
+    b.sharding AS base_sharding, c.sharding AS candidate_sharding,
+    c.logical_bytes
+  FROM numbers AS n
+  JOIN described AS b
+    ON b.pair = n.pair
+    AND NOT b.is_candidate
+    AND b.number = n.base_number
+  JOIN described AS c
+    ON c.pair = n.pair
+    AND c.is_candidate
+    AND c.number = n.candidate_number
 )
 SELECT
   a.pair, 'donation' AS change,
@@ -65,7 +108,7 @@ SELECT
     ELSE 'sharded'
   END,
   arg_min(a.argument, (-a.logical_bytes, a.number)), count(*),
-  sum(a.logical_bytes), list(a.argument), list(a.argument)
+  sum(a.logical_bytes), list(a.base_argument), list(a.argument)
 FROM argument_pairs AS a
 SEMI JOIN (
   SELECT pair FROM programs WHERE has_same_partitions
