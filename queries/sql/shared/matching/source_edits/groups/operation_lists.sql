@@ -12,15 +12,15 @@ WITH operation_sums AS (
       AS result_bytes,
     coalesce(max(size_bytes) FILTER (WHERE is_once AND is_whole), 0)
       AS largest_bytes,
-    -- The bytes of what such a call returns are not in its type.
-    bool_or(opcode = 'call' AND element_type = 'tuple') AS returns_tuple,
+    -- The bytes of what such an operation returns are not in its type.
+    bool_or(opcode <> 'while' AND element_type = 'tuple') AS returns_tuple,
     min(instruction_id) AS first_id,
     arg_max(line, (is_once, size_bytes, -instruction_id)) AS line
   FROM (
     SELECT
       *, NOT is_backward AND NOT is_recomputed AS is_once,
       -- What arithmetic needs of its operands is no array of its own.
-      operation = 'broadcast_in_dim'
+      opcode = 'broadcast' AND operation = 'broadcast_in_dim'
       OR opcode NOT IN ('broadcast', 'iota', 'reshape') AS is_whole
     FROM grouped_operations
   )
