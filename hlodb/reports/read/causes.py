@@ -42,6 +42,10 @@ _NOTICED = 0.2
 _COUNTS = 0.01
 """Least share of a difference that a sentence about its largest part leaves out."""
 
+_COLLECTIVE = re.compile(
+    r"all-gather|all-reduce|all-to-all|ragged-all-to-all|reduce-scatter"
+    r"|collective-(permute|broadcast)"
+)
 _NUMBERED = re.compile(r"[._]\d+(?=$|[._])")
 
 
@@ -244,7 +248,16 @@ def _label(change: Change) -> str:
 
 
 def buffer_label(buffer: Buffer) -> str:
-    """Return the operation a buffer belongs to: dot_general, fusion, parameter 3{}."""
+    """Return what a buffer belongs to: dot_general, fusion, all-gather of dot_general.
+
+    A collective is written by the partitioner, for an operation of the framework.
+    """
+    name = _operation(buffer)
+    collective = _COLLECTIVE.match(buffer.opcode or "")
+    return f"{collective[0]} of {name}" if collective and buffer.op_path else name
+
+
+def _operation(buffer: Buffer) -> str:
     if buffer.parameter is not None and not buffer.op_path:
         return f"parameter {buffer.parameter}"
     if buffer.op_path:

@@ -2,7 +2,8 @@
 --   donation, a result of an output, an array with the shape of a stack, or of
 --   the part of it that a device has, of that, and of an edit that made it as
 --   large as it is: another shape, or another number of steps whose results it
---   stacks.
+--   stacks. An array with a part for each step is of a loop that the backward
+--   pass newly runs, or no longer.
 --   The inputs are nobody's edit: place 0.
 -- grain: pair, memory space, row of buffer_changes, edit
 WITH partitioned_pairs AS (
@@ -29,6 +30,17 @@ WHERE CASE e.change
       OR c.kind = 'live_out' AND c.part IN ('new', 'gone')
     )
     AND coalesce(r.place, e.place) = e.place
+  -- What a loop stacks for its backward pass.
+  WHEN 'loop'
+    THEN c.part IN ('new', 'gone')
+    AND c.opcode = 'while'
+    AND starts_with(
+      regexp_extract(c.array_type, '\[.*'),
+      CASE 'no gradients'
+        WHEN e.base_text THEN '[' || e.candidate_text || ','
+        WHEN e.candidate_text THEN '[' || e.base_text || ','
+      END
+    )
   WHEN 'stack'
     THEN c.part IN ('new', 'gone')
     AND len(list_filter(
