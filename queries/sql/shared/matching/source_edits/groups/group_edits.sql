@@ -2,7 +2,9 @@
 --   stacks, else which operations were added, removed or replaced, and by the
 --   call of which function, if nine of ten are of one. One stray type, shape
 --   or sharding changes many lines: its groups are one edit, at the first of
---   them, and so are those in which the same operations stand for one.
+--   them, and so are those in which the same operations stand for one. What
+--   has another shape since something is joined to it, or cut from it,
+--   belongs to that.
 -- grain: pair, edit
 WITH
 -- The function that nine of ten operations of a line come from by its call.
@@ -178,6 +180,29 @@ ranked AS (
       ELSE g.base_line
     END
 ),
+-- What has the shape of an array that is joined or cut on one side alone.
+followers AS (
+  SELECT g.pair, g.rank, min(m.rank) AS maker_rank
+  FROM ranked AS g
+  JOIN (
+    SELECT r.pair, r.rank, o.is_candidate, o.shape
+    FROM ranked AS r
+    JOIN grouped_operations AS o USING (pair, source_file, function_name)
+    ANTI JOIN unmatched_operations AS u
+      ON u.pair = o.pair
+      AND u.is_candidate <> o.is_candidate
+      AND u.key = o.key
+    WHERE r.change IN ('added', 'removed', 'replaced')
+      AND o.operation IN ('concatenate', 'pad', 'slice', 'dynamic_slice')
+      AND NOT o.is_backward
+  ) AS m
+    ON m.pair = g.pair
+    AND m.shape = CASE
+      WHEN m.is_candidate THEN g.candidate_text ELSE g.base_text
+    END
+  WHERE g.change = 'reshaped'
+  GROUP BY g.pair, g.rank
+),
 -- A function that both sides have, and none edited, is called once more, or
 -- once less, by what another group is of.
 called_elsewhere AS (
@@ -216,9 +241,25 @@ SELECT
     AS candidate_line,
   unnest(arg_min([g.inner_call], g.rank) FILTER (WHERE g.change = 'retyped'))
     AS inner_call,
-  list_distinct(flatten(list(g.base_paths))) AS base_paths,
-  list_distinct(flatten(list(g.candidate_paths))) AS candidate_paths
+  list_distinct(flatten(list(list_concat(g.base_paths, f.base_paths))))
+    AS base_paths,
+  list_distinct(flatten(list(
+    list_concat(g.candidate_paths, f.candidate_paths)
+  ))) AS candidate_paths
 FROM ranked AS g
+ANTI JOIN followers AS d
+  ON d.pair = g.pair
+  AND d.rank = g.rank
+LEFT JOIN (
+  SELECT
+    f.pair, f.maker_rank, flatten(list(r.base_paths)) AS base_paths,
+    flatten(list(r.candidate_paths)) AS candidate_paths
+  FROM followers AS f
+  JOIN ranked AS r USING (pair, rank)
+  GROUP BY f.pair, f.maker_rank
+) AS f
+  ON f.pair = g.pair
+  AND f.maker_rank = g.rank
 ANTI JOIN called_elsewhere AS k
   ON k.pair = g.pair
   AND k.rank = g.rank
