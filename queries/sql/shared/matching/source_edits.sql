@@ -30,7 +30,7 @@
 --   operation_places, edited_functions, edit_sites,
 --   loop_sizes, library_computations, surplus_loops, loop_contents,
 --   unmatched_loops, loop_changes,
---   loop_edits, recomputation_counts, recomputation_changes,
+--   recomputation_counts, recomputation_changes, loop_edits,
 --   recomputation_edits, constant_edits, callback_edits, output_edits,
 --   argument_edits, optimiser_edits, explained_starts, group_starts,
 --   grouped_operations, operation_lists, group_stacks, group_types,

@@ -100,15 +100,20 @@ FROM (
   FROM loop_changes
 ) AS l
 JOIN argument_agreement AS g USING (pair)
+LEFT JOIN recomputation_changes AS t USING (pair)
 LEFT JOIN loop_paths AS p USING (pair, inner_file, inner_function)
 LEFT JOIN repetitions AS r USING (pair, inner_file, inner_function)
 -- Of a loop of an unknown number of trips, no other number is known.
-WHERE NOT (l.is_in_base AND l.is_in_candidate)
-  OR l.is_unrolled_in_base
-  OR l.is_unrolled_in_candidate
-  OR g.has_same_sizes
-  AND l.base_trips IS NOT NULL
-  AND l.candidate_trips IS NOT NULL
+WHERE (
+    NOT (l.is_in_base AND l.is_in_candidate)
+    OR l.is_unrolled_in_base
+    OR l.is_unrolled_in_candidate
+    OR g.has_same_sizes
+    AND l.base_trips IS NOT NULL
+    AND l.candidate_trips IS NOT NULL
+  )
+  -- A loop that no line leads to is one that a checkpoint runs again.
+  AND (l.source_file IS NOT NULL OR t.pair IS NULL)
 WINDOW same_call AS (
   PARTITION BY l.pair, l.function_name, l.base_line, l.candidate_line
 )

@@ -1,13 +1,40 @@
 -- step: Pairs of which one side recomputes more. is_kept says that some
 --   checkpoint is still in the candidate. more_barriers: JAX writes one
 --   opt-barrier per checkpoint that is recomputed, whatever it saves;
---   is_of_one says that no side has more than one. Where the candidate calls
---   more of what it recomputes, such as a model twice, but recomputes all of
---   other keys in proportion, only operations of changed keys count.
+--   is_of_one says that no side has more than one. A checkpoint that writes
+--   none (prevent_cse=False) recomputes in a loop of its own. Where the
+--   candidate calls more of what it recomputes, such as a model twice, but
+--   recomputes all of other keys in proportion, only operations of changed
+--   keys count.
 -- grain: pair
+WITH
+-- Computations in which a checkpoint recomputes: not those that it calls.
+checkpointed AS (
+  SELECT DISTINCT o.pair, o.is_candidate, o.computation_id
+  FROM operations AS o
+  ANTI JOIN (
+    SELECT c.pair, c.is_candidate, c.called_id
+    FROM program_calls AS c
+    JOIN operations AS k USING (pair, is_candidate, instruction_id)
+    WHERE k.is_recomputed
+  ) AS i
+    ON i.pair = o.pair
+    AND i.is_candidate = o.is_candidate
+    AND i.called_id = o.computation_id
+  WHERE o.is_recomputed
+),
+more_places AS (
+  SELECT
+    pair, count_if(is_candidate) - count_if(NOT is_candidate) AS more_places
+  FROM checkpointed
+  GROUP BY pair
+)
 SELECT
-  t.*, coalesce(b.more_barriers, 0) AS more_barriers,
-  coalesce(b.most_barriers = 1, FALSE) AS is_of_one,
+  t.*,
+  coalesce(nullif(b.more_barriers, 0), g.more_places, 0)
+    AS more_barriers,
+  coalesce(b.most_barriers = 1, FALSE)
+    AND coalesce(g.more_places, 0) = 0 AS is_of_one,
   EXISTS (
     SELECT 1
     FROM operations AS o
@@ -28,6 +55,9 @@ RIGHT JOIN (
   SELECT
     pair, sum(base_recomputed) AS all_base,
     sum(candidate_recomputed) AS all_candidate,
+    sum(base_recomputed) FILTER (WHERE NOT is_move) AS computed_base,
+    sum(candidate_recomputed) FILTER (WHERE NOT is_move)
+      AS computed_candidate,
     sum(base_recomputed) FILTER (WHERE has_changed) AS changed_base,
     sum(candidate_recomputed) FILTER (WHERE has_changed)
       AS changed_candidate,
@@ -36,16 +66,26 @@ RIGHT JOIN (
       candidate_recomputed
       - base_recomputed * candidate_computed / base_computed
     ) FILTER (
-      WHERE NOT has_changed AND least(base_computed, candidate_computed) > 0
+      WHERE NOT (has_changed OR is_move)
+        AND least(base_computed, candidate_computed) > 0
     ) AS more_of_others,
-    (more_recomputed > 0) = (all_candidate > all_base) AS is_of_all,
-    CASE WHEN is_of_all THEN all_base ELSE changed_base END AS base_recomputed,
-    CASE WHEN is_of_all THEN all_candidate ELSE changed_candidate END
-      AS candidate_recomputed
+    sign(more_recomputed) = sign(all_candidate - all_base) AS is_of_all,
+    sign(more_recomputed) = sign(computed_candidate - computed_base)
+      AS is_of_computed,
+    CASE
+      WHEN is_of_all THEN all_base
+      WHEN is_of_computed THEN computed_base
+      ELSE changed_base
+    END AS base_recomputed,
+    CASE
+      WHEN is_of_all THEN all_candidate
+      WHEN is_of_computed THEN computed_candidate
+      ELSE changed_candidate
+    END AS candidate_recomputed
   FROM recomputation_counts
   GROUP BY pair
 ) AS t
   USING (pair)
-WHERE t.all_base <> t.all_candidate
-  AND t.more_recomputed <> 0
-  AND (t.is_of_all OR t.more_of_others = 0)
+LEFT JOIN more_places AS g ON g.pair = t.pair
+WHERE t.more_recomputed <> 0
+  AND (t.is_of_all OR t.is_of_computed OR t.more_of_others = 0)

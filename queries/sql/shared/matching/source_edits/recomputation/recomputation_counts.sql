@@ -2,9 +2,14 @@
 --   are recomputed in the backward pass. A key has changed if it is recomputed
 --   on one side only, or as often computed but not as often recomputed; not
 --   where that side has more of it in both, which are other operations.
+--   is_move: it only reads or writes a part of an array, such as of what a
+--   loop saved.
 -- grain: pair, key
 SELECT
   pair, key,
+  regexp_full_match(
+    any_value(operation), 'dynamic_(update_)?(slice|index_in_dim)'
+  ) AS is_move,
   count_if(NOT is_candidate AND is_recomputed) AS base_recomputed,
   count_if(is_candidate AND is_recomputed) AS candidate_recomputed,
   count_if(NOT is_candidate AND NOT is_recomputed) AS base_computed,
@@ -17,6 +22,7 @@ SELECT
         <> (base_recomputed < candidate_recomputed)
     )
     AND least(base_computed, candidate_computed) > 0
+    AND NOT is_move
     -- Scalars are made for whatever reads them.
     AND any_value(opcode) <> 'broadcast' AS has_changed
 FROM operations
