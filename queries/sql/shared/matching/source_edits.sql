@@ -34,7 +34,7 @@
 --   recomputation_edits, constant_edits, callback_edits, output_edits,
 --   argument_edits, optimiser_edits, explained_starts, group_starts,
 --   grouped_operations, operation_lists, group_stacks, group_types,
---   group_shapes, group_paths, group_edits, edits, sentences
+--   group_shapes, group_paths, group_edits, edits, followed_shapes, sentences
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base snapshot.
 -- param base_ids BIGINT[] = NULL: Their contents.
 -- param candidate_runs BIGINT[] = NULL from 0: run_id of each candidate

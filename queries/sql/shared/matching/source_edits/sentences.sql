@@ -1,7 +1,8 @@
 -- step: The sentence and advice of each edit: those of the first rule of its
 --   change whose pattern its texts match. Where arrays became smaller there is
 --   nothing to undo, unless they are of a wider type. An unknown number of
---   trips is left out.
+--   trips is left out. Of what was added, removed or replaced first, the
+--   shapes are told that follow from it.
 -- grain: pair, edit
 SELECT
   e.*, r.rule_id,
@@ -23,8 +24,25 @@ SELECT
     END),
     '{more}', CASE
       WHEN m.more = 0 THEN '' ELSE ' and ' || m.more || ' more ' || m.unit
-    END), '→ replicated: replicated', '→ replicated') AS sentence
+    END), '→ replicated: replicated', '→ replicated')
+    || coalesce(f.words, '') AS sentence
 FROM edits AS e
+LEFT JOIN (
+  SELECT
+    s.pair, min(o.first_rank) FILTER (
+      WHERE o.change IN ('added', 'removed', 'replaced')
+    ) AS first_rank, format(
+      '; what follows has other shapes, as {} → {}', s.base_shape,
+      s.candidate_shape
+    ) AS words
+  FROM followed_shapes AS s
+  JOIN edits AS o USING (pair)
+  GROUP BY s.pair, s.base_shape, s.candidate_shape
+  HAVING count_if(o.change IN ('reshaped', 'loop', 'stack')) = 0
+) AS f
+  ON f.pair = e.pair
+  AND e.change IN ('added', 'removed', 'replaced')
+  AND e.first_rank = f.first_rank
 CROSS JOIN LATERAL (
   SELECT
     e.operation_count - 1 AS more,

@@ -37,6 +37,10 @@ sums AS (
       WHERE is_candidate AND starts_with(operation, 'dynamic_update')
     ) AS candidate_stack_line,
     count(*) AS operation_count,
+    -- A filled array has the shape of what it is for.
+    coalesce(
+      bool_and(opcode IN ('broadcast', 'iota')) FILTER (WHERE is_start), FALSE
+    ) AS is_filled,
     -- That of the candidate where it has any.
     coalesce(
       min(row(e.place, instruction_id))
@@ -197,9 +201,12 @@ followers AS (
       AND NOT o.is_backward
   ) AS m
     ON m.pair = g.pair
-    AND m.shape = CASE
-      WHEN m.is_candidate THEN g.candidate_text ELSE g.base_text
-    END
+    AND (
+      g.is_filled
+      OR m.shape = CASE
+        WHEN m.is_candidate THEN g.candidate_text ELSE g.base_text
+      END
+    )
   WHERE g.change = 'reshaped'
   GROUP BY g.pair, g.rank
 ),
@@ -228,7 +235,7 @@ called_elsewhere AS (
   WHERE g.change IN ('added', 'removed')
 )
 SELECT
-  g.pair, g.change, g.base_text,
+  g.pair, g.change, g.base_text, min(g.rank) AS first_rank,
   unnest(arg_min([g.candidate_text], g.rank)) AS candidate_text,
   arg_min(g.subject, g.rank) AS subject,
   string_agg(g.operations, ' ' ORDER BY g.rank) AS operations,
@@ -263,6 +270,19 @@ LEFT JOIN (
 ANTI JOIN called_elsewhere AS k
   ON k.pair = g.pair
   AND k.rank = g.rank
+-- What is filled beside an edit is filled for that.
+ANTI JOIN (
+  SELECT r.pair, r.rank
+  FROM ranked AS r
+  SEMI JOIN ranked AS o
+    ON o.pair = r.pair
+    AND o.operation_count > r.operation_count
+    AND NOT o.is_filled
+  WHERE r.is_filled
+    AND r.change IN ('added', 'removed')
+) AS l
+  ON l.pair = g.pair
+  AND l.rank = g.rank
 -- What reads a new stack has its shape.
 ANTI JOIN group_stacks AS w
   ON w.pair = g.pair
