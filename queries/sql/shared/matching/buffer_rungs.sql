@@ -21,7 +21,8 @@ FROM (
       'opcode, framework path, dimensions and index'),
     (4, 'framework path and shape', 0.8, 'framework path and dimensions'),
     (5, 'argument name', 0.8,
-      'framework path and dimensions, whatever the parameter number'),
+      'dimensions and the framework path of a parameter from its last'
+      || ' attribute on, whatever is before that'),
     (6, 'parameter number and shape', 0.7,
       'parameter number and dimensions, whatever it is called'),
     (7, 'instruction', 1.0, 'as 2, also what is not counted on one side'),

@@ -2,9 +2,11 @@
 -- question: Which arguments of two modules correspond to each other?
 -- definition: Each parameter once. First by op_name, if it is unique in both
 --   modules, because an additional argument renumbers those after it; then by
---   number, if op_names are equal, one of them is missing, or the dimensions
---   are equal and both modules have as many parameters, as for a renamed
---   argument. Others are new or gone, and have no row.
+--   its end, from the last attribute on (.mu['w']), and the shape, if both are
+--   unique: another transformation may be around an optimiser; then by number,
+--   if op_names are equal, one of them is missing, or the dimensions are equal
+--   and both modules have as many parameters, as for a renamed argument.
+--   Others are new or gone, and have no row.
 -- grain: pair of modules, parameter
 -- param base_ids BIGINT[] = NULL: Module contents of the base.
 -- param candidate_ids BIGINT[] = NULL: Those of the candidate, in the same
@@ -47,6 +49,7 @@ parameters AS MATERIALIZED (
       WHEN regexp_matches(f.op_name, '^p?jit\(') THEN NULL
       ELSE nullif(f.op_name, '')
     END AS argument,
+    regexp_extract(f.op_name, '\.\w+[^.]*$') AS ending,
     regexp_replace(f.shape, '\{[^}]*\}', '', 'g') AS dimensions,
     count(*) OVER (PARTITION BY i.module_id, f.op_name) = 1 AS is_alone,
     count(*) OVER (PARTITION BY i.module_id) AS parameter_count
@@ -66,29 +69,70 @@ by_argument AS MATERIALIZED (
   WHERE b.is_alone
     AND c.is_alone
 ),
+-- Those without a partner of that name.
+unpaired AS MATERIALIZED (
+  SELECT s.*
+  FROM (
+    SELECT p.base_id, p.own_id, FALSE AS is_own, b.*
+    FROM couples AS p
+    JOIN parameters AS b ON b.module_id = p.base_id
+    ANTI JOIN by_argument AS d
+      ON d.base_id = p.base_id
+      AND d.own_id = p.own_id
+      AND d.base_number = b.parameter_number
+    UNION ALL
+    SELECT p.base_id, p.own_id, TRUE, c.*
+    FROM couples AS p
+    JOIN parameters AS c ON c.module_id = p.own_id
+    ANTI JOIN by_argument AS e
+      ON e.base_id = p.base_id
+      AND e.own_id = p.own_id
+      AND e.own_number = c.parameter_number
+  ) AS s
+),
+by_ending AS MATERIALIZED (
+  SELECT
+    base_id, own_id,
+    any_value(parameter_number) FILTER (WHERE NOT is_own) AS base_number,
+    any_value(parameter_number) FILTER (WHERE is_own) AS own_number,
+    any_value(name) FILTER (WHERE NOT is_own) AS base_name,
+    any_value(name) FILTER (WHERE is_own) AS own_name
+  FROM unpaired
+  WHERE ending <> ''
+  GROUP BY base_id, own_id, ending, dimensions
+  HAVING count_if(is_own) = 1
+    AND count_if(NOT is_own) = 1
+),
 by_number AS (
   SELECT
-    p.base_id, p.own_id, b.parameter_number AS base_number,
+    b.base_id, b.own_id, b.parameter_number AS base_number,
     c.parameter_number AS own_number, b.name AS base_name, c.name AS own_name
-  FROM couples AS p
-  JOIN parameters AS b ON b.module_id = p.base_id
-  JOIN parameters AS c
-    ON c.module_id = p.own_id
-    AND c.parameter_number = b.parameter_number
-  ANTI JOIN by_argument AS d
-    ON d.base_id = p.base_id
-    AND d.own_id = p.own_id
+  FROM unpaired AS b
+  JOIN unpaired AS c USING (base_id, own_id, parameter_number)
+  ANTI JOIN by_ending AS d
+    ON d.base_id = b.base_id
+    AND d.own_id = b.own_id
     AND d.base_number = b.parameter_number
-  ANTI JOIN by_argument AS e
-    ON e.base_id = p.base_id
-    AND e.own_id = p.own_id
+  ANTI JOIN by_ending AS e
+    ON e.base_id = c.base_id
+    AND e.own_id = c.own_id
     AND e.own_number = c.parameter_number
-  WHERE coalesce(b.argument = c.argument, TRUE)
-    OR b.dimensions = c.dimensions
-    AND b.parameter_count = c.parameter_count
+  WHERE NOT b.is_own
+    AND c.is_own
+    AND (
+      coalesce(b.argument = c.argument, TRUE)
+      OR b.dimensions = c.dimensions
+      AND b.parameter_count = c.parameter_count
+    )
 )
 SELECT
   m.base_id AS base_module_id, m.own_id AS candidate_module_id,
   m.base_number, m.own_number AS candidate_number,
   m.base_name AS base_instruction, m.own_name AS instruction
-FROM (FROM by_argument UNION ALL FROM by_number) AS m
+FROM (
+  FROM by_argument
+  UNION ALL
+  FROM by_ending
+  UNION ALL
+  FROM by_number
+) AS m

@@ -1,7 +1,9 @@
 -- step: Sizes that differ, by what they are a size of: layers where the first
 --   dimension of three arguments changes alike, of which two have other names
 --   (the last two words, without numbers) or all three dimensions or more;
---   else what size_names says.
+--   else what size_names says. A width is one of several dimensions, or of
+--   arrays of several numbers of dimensions (weights and bias): else it may be
+--   anything. Where the number of dimensions differs, all of them are told.
 -- grain: pair, size of the base, size of the candidate
 -- materialised: no
 WITH dimensions AS (
@@ -83,7 +85,11 @@ named_dimensions AS (
 ),
 sized AS (
   SELECT
-    d.*, bool_and(d.is_stackable) OVER same_sizes
+    d.*, d.size_meaning = 'width'
+    AND min(d.dimension) OVER same_sizes = max(d.dimension) OVER same_sizes
+    AND min(len(d.base_sizes)) OVER same_sizes
+      = max(len(d.base_sizes)) OVER same_sizes AS is_any_size,
+    bool_and(d.is_stackable) OVER same_sizes
     AND count(*) OVER same_sizes >= 3
     AND (
       min(len(d.base_sizes)) OVER same_sizes >= 3
@@ -105,10 +111,12 @@ SELECT
     WHEN bool_and(is_of_layers) THEN 'layers'
     ELSE coalesce(
       CASE
-        WHEN NOT bool_or(is_no_sequence)
+        WHEN NOT bool_or(is_no_sequence OR coalesce(is_any_size, FALSE))
           THEN arg_min(size_meaning, name_place)
       END,
-      min(argument || '[' || (dimension - 1) || ']')
+      arg_min(
+        argument || '[' || (dimension - 1) || ']', (length(argument), argument)
+      )
     )
   END AS meaning,
   format('{:,}', base_size) AS base_size,
@@ -122,3 +130,13 @@ SELECT
   CAST(sum(delta) AS BIGINT) AS delta
 FROM sized
 GROUP BY base_id, candidate_id, base_size, candidate_size
+UNION ALL
+SELECT
+  base_id, candidate_id, 40, 'resized', min(argument),
+  format('[{}]', array_to_string(base_sizes, ',')),
+  format('[{}]', array_to_string(candidate_sizes, ',')),
+  count(*), list(argument ORDER BY length(argument), argument),
+  CAST(sum(delta) AS BIGINT)
+FROM paired_arguments
+WHERE len(base_sizes) <> len(candidate_sizes)
+GROUP BY base_id, candidate_id, base_sizes, candidate_sizes

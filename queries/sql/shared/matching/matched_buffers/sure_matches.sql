@@ -24,8 +24,13 @@ WITH RECURSIVE sure_keys AS (
       CASE WHEN t.op_path IS NOT NULL
         THEN hash(t.color, t.kind, t.op_path, t.array_type)
       END,
+      -- Another transformation may be around that of an optimiser.
       CASE WHEN t.parameter IS NOT NULL AND t.op_path IS NOT NULL
-        THEN hash(t.color, t.kind, t.op_path, t.array_type)
+        THEN hash(
+          t.color, t.kind, coalesce(
+            nullif(regexp_extract(t.op_path, '\.\w+[^.]*$'), ''), t.op_path
+          ), t.array_type
+        )
       END,
       CASE WHEN t.parameter IS NOT NULL
         THEN hash(t.color, t.kind, t.parameter, t.array_type)

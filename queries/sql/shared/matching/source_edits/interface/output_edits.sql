@@ -120,26 +120,43 @@ numbered AS (
     OR o.added_count = 0
     AND g.has_same_sizes
     AND g.has_same_types
+),
+edited AS (
+  SELECT
+    o.pair, o.edit_number, o.added_count,
+    arg_min(o.shape, o.rank) FILTER (WHERE NOT o.is_candidate) AS base_text,
+    arg_min(o.shape, o.rank) FILTER (WHERE o.is_candidate) AS candidate_text,
+    arg_min(coalesce(
+      nullif(o.core, '*'), nullif(ltrim(regexp_replace(
+        string_split(o.op_name, '/')[-1], '\w+\(|\)', '', 'g'
+      ), '_'), ''), o.op_name
+    ), (o.rank, NOT o.is_candidate)) AS subject,
+    count(*) AS operation_count,
+    sum(
+      CASE WHEN o.is_candidate THEN 1 ELSE -1 END * o.logical_bytes
+    ) AS delta_bytes,
+    arg_min(s.source_file, (NOT o.is_candidate, o.rank)) AS source_file,
+    arg_min(s.function_name, (NOT o.is_candidate, o.rank)) AS function_name,
+    arg_min(s.line, o.rank) FILTER (WHERE NOT o.is_candidate) AS base_line,
+    arg_min(s.line, o.rank) FILTER (WHERE o.is_candidate) AS candidate_line,
+    list(DISTINCT o.op_name) FILTER (WHERE NOT o.is_candidate) AS base_paths,
+    list(DISTINCT o.op_name) FILTER (WHERE o.is_candidate) AS candidate_paths
+  FROM numbered AS o
+  LEFT JOIN edit_sites AS s USING (pair, is_candidate, frame_id)
+  GROUP BY o.pair, o.edit_number, o.added_count
+  HAVING base_text IS DISTINCT FROM candidate_text
 )
 SELECT
-  o.pair, 'output' AS change,
-  arg_min(o.shape, o.rank) FILTER (WHERE NOT o.is_candidate) AS base_text,
-  arg_min(o.shape, o.rank) FILTER (WHERE o.is_candidate) AS candidate_text,
-  arg_min(coalesce(
-    nullif(o.core, '*'), nullif(ltrim(regexp_replace(
-      string_split(o.op_name, '/')[-1], '\w+\(|\)', '', 'g'
-    ), '_'), ''), o.op_name
-  ), (o.rank, NOT o.is_candidate)) AS subject,
-  count(*) AS operation_count,
-  sum(CASE WHEN o.is_candidate THEN o.logical_bytes ELSE -o.logical_bytes END)
-    AS delta_bytes,
-  arg_min(s.source_file, (NOT o.is_candidate, o.rank)) AS source_file,
-  arg_min(s.function_name, (NOT o.is_candidate, o.rank)) AS function_name,
-  arg_min(s.line, o.rank) FILTER (WHERE NOT o.is_candidate) AS base_line,
-  arg_min(s.line, o.rank) FILTER (WHERE o.is_candidate) AS candidate_line,
-  list(DISTINCT o.op_name) FILTER (WHERE NOT o.is_candidate) AS base_paths,
-  list(DISTINCT o.op_name) FILTER (WHERE o.is_candidate) AS candidate_paths
-FROM numbered AS o
-LEFT JOIN edit_sites AS s USING (pair, is_candidate, frame_id)
-GROUP BY o.pair, o.edit_number
-HAVING base_text IS DISTINCT FROM candidate_text
+  e.pair, 'output' AS change, e.base_text, e.candidate_text,
+  arg_min(e.subject, e.edit_number) AS subject,
+  CASE WHEN e.added_count = 0 THEN count(*) ELSE sum(e.operation_count) END
+    AS operation_count, sum(e.delta_bytes) AS delta_bytes, e.source_file,
+  e.function_name, min(e.base_line) AS base_line, e.candidate_line,
+  list_distinct(flatten(list(e.base_paths))) AS base_paths,
+  list_distinct(flatten(list(e.candidate_paths))) AS candidate_paths
+FROM edited AS e
+GROUP BY
+  e.pair, e.base_text, e.candidate_text, e.source_file, e.function_name,
+  e.candidate_line, e.added_count,
+  -- Outputs of one line that have another shape are one edit.
+  CASE WHEN e.added_count <> 0 THEN e.edit_number END
