@@ -47,7 +47,8 @@ computations_in_loops AS (
 ),
 run_in_loops AS (
   SELECT DISTINCT
-    o.pair, o.is_candidate, o.opcode, o.operation, n.file_name, n.function_name
+    o.pair, o.is_candidate, o.opcode, o.operation, o.element_type,
+    n.file_name, n.function_name
   FROM operations AS o
   JOIN computations_in_loops AS b USING (pair, is_candidate, computation_id)
   JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
@@ -67,15 +68,16 @@ functions_of_loops AS (
   GROUP BY ALL
 ),
 keys_of_sides AS (
-  SELECT DISTINCT pair, is_candidate, key FROM operations
+  SELECT DISTINCT pair, is_candidate, key, element_type FROM operations
 ),
 -- Keys that one side has more of by what runs in its own loops.
 keys_of_loops AS (
-  SELECT o.pair, o.key
+  SELECT o.pair, o.key, o.element_type
   FROM operations AS o
   SEMI JOIN unmatched_loops AS l USING (pair)
-  LEFT JOIN computations_in_loops AS b USING (pair, is_candidate, computation_id)
-  GROUP BY o.pair, o.key
+  LEFT JOIN computations_in_loops AS b
+    USING (pair, is_candidate, computation_id)
+  GROUP BY o.pair, o.key, o.element_type
   HAVING count_if(NOT b.is_on_both_sides) > 0
     AND count_if(o.is_candidate) - count_if(NOT o.is_candidate)
       = count_if(NOT b.is_on_both_sides AND o.is_candidate)
@@ -163,12 +165,13 @@ JOIN run_in_loops AS r
   AND r.is_candidate <> s.is_candidate
   AND r.opcode = s.opcode
   AND r.operation = s.operation
+  AND r.element_type = s.element_type
   AND r.file_name = s.inner_file
   AND r.function_name = s.inner_function
 UNION
 SELECT s.pair, s.is_candidate, s.instruction_id
 FROM starts AS s
-SEMI JOIN keys_of_loops AS k USING (pair, key)
+SEMI JOIN keys_of_loops AS k USING (pair, key, element_type)
 UNION
 -- JAX computes before a loop what each iteration of a function would.
 SELECT s.pair, s.is_candidate, s.instruction_id
@@ -182,6 +185,7 @@ LEFT JOIN keys_of_sides AS k
   ON k.pair = s.pair
   AND k.is_candidate <> s.is_candidate
   AND k.key = s.key
+  AND k.element_type = s.element_type
 WHERE f.is_of_one
   OR k.key IS NOT NULL
 UNION

@@ -137,7 +137,11 @@ ranked AS (
             g.new_line,
             -- A call further up may be on other lines.
             CASE WHEN g.candidate_line IS NOT NULL THEN g.kept_line END,
-            g.candidate_line
+            g.candidate_line,
+            CASE
+              WHEN g.first_call.function_name = g.function_name
+                THEN g.first_call.line
+            END
           )
         WHEN change = 'stack'
           THEN coalesce(g.candidate_stack_line, g.candidate_line)

@@ -13,7 +13,9 @@ WITH operation_sums AS (
     coalesce(max(size_bytes) FILTER (WHERE is_once AND is_whole), 0)
       AS largest_bytes,
     -- The bytes of what such an operation returns are not in its type.
-    bool_or(opcode <> 'while' AND element_type = 'tuple') AS returns_tuple,
+    bool_or(
+      opcode NOT IN ('while', 'reduce') AND element_type = 'tuple'
+    ) AS returns_tuple,
     min(instruction_id) AS first_id,
     arg_max(line, (is_once, size_bytes, -instruction_id)) AS line
   FROM (

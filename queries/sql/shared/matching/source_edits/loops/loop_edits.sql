@@ -74,8 +74,7 @@ SELECT
     WHEN l.is_of_gradients THEN 'no gradients'
   END AS candidate_text,
   nullif(l.inner_function, '') || CASE
-    WHEN count_if(NOT l.is_backward) OVER same_call > 1
-      THEN format(' and {} more', count_if(NOT l.is_backward) OVER same_call - 1)
+    WHEN o.function_count > 1 THEN format(' and {} more', o.function_count - 1)
     ELSE ''
   END AS subject, 1 AS operation_count,
   l.source_file, l.function_name, l.base_line, l.candidate_line,
@@ -101,6 +100,19 @@ FROM (
 ) AS l
 JOIN argument_agreement AS g USING (pair)
 LEFT JOIN recomputation_changes AS t USING (pair)
+LEFT JOIN (
+  SELECT
+    pair, function_name, base_line, candidate_line,
+    count(DISTINCT inner_function) AS function_count
+  FROM loop_changes
+  WHERE NOT is_backward
+    AND NOT (is_in_base AND is_in_candidate)
+  GROUP BY pair, function_name, base_line, candidate_line
+) AS o
+  ON o.pair = l.pair
+  AND o.function_name = l.function_name
+  AND coalesce(o.base_line, 0) = coalesce(l.base_line, 0)
+  AND coalesce(o.candidate_line, 0) = coalesce(l.candidate_line, 0)
 LEFT JOIN loop_paths AS p USING (pair, inner_file, inner_function)
 LEFT JOIN repetitions AS r USING (pair, inner_file, inner_function)
 -- Of a loop of an unknown number of trips, no other number is known.
@@ -114,9 +126,6 @@ WHERE (
   )
   -- A loop that no line leads to is one that a checkpoint runs again.
   AND (l.source_file IS NOT NULL OR t.pair IS NULL)
-WINDOW same_call AS (
-  PARTITION BY l.pair, l.function_name, l.base_line, l.candidate_line
-)
 QUALIFY row_number() OVER (
   PARTITION BY l.pair, l.function_name, l.base_line, l.candidate_line
   ORDER BY

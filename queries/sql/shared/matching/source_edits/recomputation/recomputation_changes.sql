@@ -33,8 +33,10 @@ SELECT
   t.*,
   coalesce(nullif(b.more_barriers, 0), g.more_places, 0)
     AS more_barriers,
-  coalesce(b.most_barriers = 1, FALSE)
-    AND coalesce(g.more_places, 0) = 0 AS is_of_one,
+  coalesce(
+    b.most_barriers = 1
+    AND (b.more_barriers <> 0 OR coalesce(g.more_places, 0) = 0), FALSE
+  ) AS is_of_one,
   EXISTS (
     SELECT 1
     FROM operations AS o

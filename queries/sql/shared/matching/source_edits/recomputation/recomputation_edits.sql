@@ -8,7 +8,11 @@
 --   its own, are edited at the call with most of what is recomputed.
 -- grain: pair
 WITH RECURSIVE changed_keys AS MATERIALIZED (
-  SELECT pair, key FROM recomputation_counts WHERE has_changed
+  SELECT c.pair, c.key
+  FROM recomputation_counts AS c
+  JOIN recomputation_changes AS t USING (pair)
+  WHERE c.has_changed
+    AND (c.candidate_recomputed > c.base_recomputed) = (t.more_recomputed > 0)
 ),
 -- has_more: on the side that recomputes more, what is recomputed counts.
 affected AS MATERIALIZED (
