@@ -68,6 +68,7 @@ RULES = {
         "remat_partly_added": ("~u1_remat", "u1_remat"),
         "remat_partly_removed": ("u1_remat", "u2_shard"),
     },
+    "weather_fno": {"gradients_kept": ("multi_steps", "modes")},
 }
 
 # Sizes that a line computes with, in the two programs without loop or remat.
@@ -89,6 +90,7 @@ ELSEWHERE = ("output_computed", "stack_added", "stack_removed")
         pytest.param("ppo_rollouts", marks=pytest.mark.slow),
         "recycled_trunk",
         pytest.param("state_space_tpu", marks=pytest.mark.slow),
+        "weather_fno",
     ],
 )
 def test_rules_apply_where_they_should_alone(tmp_path: Path, archive: str) -> None:

@@ -32,7 +32,7 @@ LEFT JOIN (
     s.pair, min(o.first_rank) FILTER (
       WHERE o.change IN ('added', 'removed', 'replaced')
     ) AS first_rank, format(
-      '; what follows has other shapes, as {} → {}', s.base_shape,
+      ' (what follows has other shapes, as {} → {})', s.base_shape,
       s.candidate_shape
     ) AS words
   FROM followed_shapes AS s
