@@ -1,6 +1,7 @@
 -- step: What loops stack follows from the edit of a checkpoint, where no path
 --   or line leads to another edit, nor the function that computes it, and no
---   loop of both sides is edited itself; and from loops that only one side has.
+--   loop of both sides is edited itself; and from loops that one side has
+--   alone.
 -- grain: pair, memory space, row of buffer_changes
 SELECT DISTINCT s.pair, s.space_color, s.number, e.place
 FROM changed_sides AS s

@@ -139,7 +139,8 @@ ranked AS (
             CASE WHEN g.candidate_line IS NOT NULL THEN g.kept_line END,
             g.candidate_line,
             CASE
-              WHEN g.first_call.function_name = g.function_name
+              WHEN g.lost_line IS NULL
+                AND g.first_call.function_name = g.function_name
                 THEN g.first_call.line
             END
           )
