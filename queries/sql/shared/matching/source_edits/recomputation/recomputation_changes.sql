@@ -25,7 +25,9 @@ checkpointed AS (
 ),
 more_places AS (
   SELECT
-    pair, count_if(is_candidate) - count_if(NOT is_candidate) AS more_places
+    pair, count_if(is_candidate) - count_if(NOT is_candidate) AS more_places,
+    greatest(count_if(is_candidate), count_if(NOT is_candidate))
+      AS most_places
   FROM checkpointed
   GROUP BY pair
 )
@@ -33,10 +35,7 @@ SELECT
   t.*,
   coalesce(nullif(b.more_barriers, 0), g.more_places, 0)
     AS more_barriers,
-  coalesce(
-    b.most_barriers = 1
-    AND (b.more_barriers <> 0 OR coalesce(g.more_places, 0) = 0), FALSE
-  ) AS is_of_one,
+  coalesce(b.most_barriers = 1 AND g.most_places = 1, FALSE) AS is_of_one,
   EXISTS (
     SELECT 1
     FROM operations AS o
