@@ -145,7 +145,9 @@ AND NOT (
 -- What is little beside another edit may be a trace of it.
 AND (
   coalesce(abs(e.delta_bytes), e.most_bytes) >= 0.01 * e.most_bytes
-  OR e.change NOT IN ('added', 'removed', 'replaced', 'retyped', 'reshaped')
+  OR e.change NOT IN (
+    'added', 'removed', 'replaced', 'retyped', 'reshaped', 'stack'
+  )
 )
 AND NOT (
   e.change = 'output'

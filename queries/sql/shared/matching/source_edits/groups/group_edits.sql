@@ -27,15 +27,25 @@ callees AS (
 ),
 sums AS (
   SELECT
-    pair, source_file, function_name, min(base_line) AS base_line,
+    pair, source_file, g.function_name, min(base_line) AS base_line,
     min(candidate_line) AS candidate_line,
     any_value(inner_call) AS inner_call,
-    arg_max(line, (size_bytes, -instruction_id)) FILTER (
+    arg_max(
+      struct_pack(
+        file_name := n.file_name, function_name := n.function_name,
+        line := n.line
+      ), (size_bytes, -instruction_id)
+    ) FILTER (
       WHERE NOT is_candidate AND starts_with(operation, 'dynamic_update')
-    ) AS base_stack_line,
-    arg_max(line, (size_bytes, -instruction_id)) FILTER (
+    ) AS base_stack_call,
+    arg_max(
+      struct_pack(
+        file_name := n.file_name, function_name := n.function_name,
+        line := n.line
+      ), (size_bytes, -instruction_id)
+    ) FILTER (
       WHERE is_candidate AND starts_with(operation, 'dynamic_update')
-    ) AS candidate_stack_line,
+    ) AS candidate_stack_call,
     count(*) AS operation_count,
     -- A filled array has the shape of what it is for.
     coalesce(
@@ -58,9 +68,10 @@ sums AS (
     ) FILTER (WHERE is_start) AS subject,
     string_agg(DISTINCT op_name, ' ' ORDER BY op_name)
       FILTER (WHERE is_candidate AND is_start) AS operations
-  FROM grouped_operations
+  FROM grouped_operations AS g
   LEFT JOIN operation_places AS e USING (pair, is_candidate, instruction_id)
-  GROUP BY pair, source_file, function_name
+  LEFT JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
+  GROUP BY pair, source_file, g.function_name
 ),
 group_changes AS (
   SELECT
@@ -125,10 +136,27 @@ ranked AS (
           THEN coalesce(g.first_call, g.inner_call)
         WHEN g.new_line IS NOT NULL OR g.kept_line IS NULL THEN g.inner_call
       END AS inner_call,
+      CASE
+        WHEN change = 'stack'
+          THEN coalesce(
+            g.candidate_stack_call.file_name, g.base_stack_call.file_name,
+            g.source_file
+          )
+        ELSE g.source_file
+      END AS source_file,
+      CASE
+        WHEN change = 'stack'
+          THEN coalesce(
+            g.candidate_stack_call.function_name,
+            g.base_stack_call.function_name, g.function_name
+          )
+        ELSE g.function_name
+      END AS function_name,
       -- A conversion that is new or gone is where the type was edited.
       CASE
         WHEN change = 'retyped' THEN coalesce(g.lost_line, g.base_line)
-        WHEN change = 'stack' THEN coalesce(g.base_stack_line, g.base_line)
+        WHEN change = 'stack'
+          THEN coalesce(g.base_stack_call.line, g.base_line)
         ELSE g.base_line
       END AS base_line,
       CASE
@@ -145,7 +173,7 @@ ranked AS (
             END
           )
         WHEN change = 'stack'
-          THEN coalesce(g.candidate_stack_line, g.candidate_line)
+          THEN coalesce(g.candidate_stack_call.line, g.candidate_line)
         WHEN change IN ('added', 'replaced')
           THEN coalesce(g.named_line, g.candidate_line)
         ELSE g.candidate_line

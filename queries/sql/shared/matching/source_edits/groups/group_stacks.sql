@@ -13,7 +13,8 @@ WITH moves AS (
       operation,
       -- The backward pass adds what comes from it.
       'dynamic_(update_)?(slice|index_in_dim)|broadcast_in_dim|slice|squeeze'
-      '|add_any'
+      -- Its body may be a function that then returns more.
+      '|add_any|closed_call'
     ) AS is_of_stack,
     bool_or(is_written) OVER (
       PARTITION BY pair, is_candidate, computation_id
