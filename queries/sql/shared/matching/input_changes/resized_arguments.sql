@@ -3,7 +3,7 @@
 --   (the last two words, without numbers) or all three dimensions or more;
 --   else what size_names says. A width is one of several dimensions, or of
 --   arrays of several numbers of dimensions (weights and bias): else it may be
---   anything. Where the number of dimensions differs, all of them are told.
+--   anything. Where the number of dimensions differs, all are named.
 -- grain: pair, size of the base, size of the candidate
 -- materialised: no
 WITH dimensions AS (

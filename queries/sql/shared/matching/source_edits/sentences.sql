@@ -2,7 +2,7 @@
 --   change whose pattern its texts match. Where arrays became smaller there is
 --   nothing to undo, unless they are of a wider type. An unknown number of
 --   trips is left out. Of what was added, removed or replaced first, the
---   shapes are told that follow from it.
+--   shapes are named that follow from it.
 -- grain: pair, edit
 SELECT
   e.*, r.rule_id,
