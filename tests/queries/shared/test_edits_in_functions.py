@@ -106,8 +106,8 @@ CLAIMS = {
     # The call of the function is as it was, below other lines of its file.
     ("detector", "full_resolution"): [
         (
-            "losses.py:21 mask_bce: resize for reduce_sum, div, reshape (what follows"
-            " has other shapes, as f32[8,100,128,128] → f32[8,100,512,512])",
+            "losses.py:21 mask_bce: resize for reduce_sum, div, reshape (and other"
+            " shapes, as f32[8,100,128,128] → f32[8,100,512,512])",
             "proven",
         ),
     ],
@@ -327,9 +327,9 @@ CLAIMS = {
     ],
     ("weather_fno", "members"): [
         (
-            "surrogate/train.py:77 rollout_loss: added: add, normal, mul (what "
-            "follows has other shapes, as bf16[32,128,256,128] → "
-            "bf16[2,32,128,256,128]); the programs differ in 1 more place",
+            "surrogate/train.py:77 rollout_loss: added: add, normal, mul (and other"
+            " shapes, as bf16[32,128,256,128] → bf16[2,32,128,256,128]); the programs"
+            " differ in 1 more place",
             "proven",
         ),
     ],

@@ -2,7 +2,7 @@
 --   change whose pattern its texts match. Where arrays became smaller there is
 --   nothing to undo, unless they are of a wider type. An unknown number of
 --   trips is left out. Of what was added, removed or replaced first, the
---   shapes are named that follow from it.
+--   shapes are named that differ beside it.
 -- grain: pair, edit
 SELECT
   e.*, r.rule_id,
@@ -32,7 +32,7 @@ LEFT JOIN (
     s.pair, min(o.first_rank) FILTER (
       WHERE o.change IN ('added', 'removed', 'replaced')
     ) AS first_rank, format(
-      ' (what follows has other shapes, as {} → {})', s.base_shape,
+      ' (and other shapes, as {} → {})', s.base_shape,
       s.candidate_shape
     ) AS words
   FROM followed_shapes AS s

@@ -38,11 +38,12 @@ renamed AS (
     g.pair, g.is_candidate, g.number, g.element_type, g.dims,
     row_number() OVER (
       PARTITION BY g.pair, g.is_candidate, g.element_type, g.dims
-      ORDER BY g.number
+      -- Those that are alike go together, however they were reordered.
+      ORDER BY g.is_donated, g.sharding, g.number
     ) AS place,
     count_if(g.is_candidate) OVER same_size
     = count_if(NOT g.is_candidate) OVER same_size AS is_as_many
-  FROM arguments AS g
+  FROM described AS g
   ANTI JOIN arguments AS o
     ON o.pair = g.pair
     AND o.is_candidate <> g.is_candidate
