@@ -28,7 +28,7 @@ _SOURCES = ("program", "environment")
 """Blames that another release explains: what it was given, and its flags."""
 
 
-_ALIKE = 0.1
+_ALIKE = 0.02
 """Two differences are the same that lie no more than this share of one apart."""
 
 
@@ -139,7 +139,7 @@ def _is_since(facts: ReportFacts, since: Since, v: Verdict) -> bool:
     """Return whether a difference is known to stand since its first run.
 
     Memory has been on its side of the mean ever since, but may have moved there for
-    another reason: that run alone has the same difference, to a tenth.
+    another reason: that run alone has the same difference, to a fiftieth.
     """
     module = since.first_module
     if v.delta_bytes is None or module is None or v.candidate_bytes is None:
