@@ -49,6 +49,9 @@ _COLLECTIVE = re.compile(
 _NUMBERED = re.compile(r"[._]\d+(?=$|[._])")
 
 
+_LEADS = 0.05
+"""Least share of some buffers that has an operation named beside the largest."""
+
 _PLURAL = " shares ", " share "
 
 SHOWN_EDITS = 3
@@ -112,7 +115,8 @@ def edit_words(edits: Sequence[Claim], most: int) -> str:
         for each in edits[:most]
     )
     rest = len(edits) - most
-    more = f"the programs differ in {counted(rest, 'more place')}"
+    differ = "differs" if rest == 1 else "differ"
+    more = f"{counted(rest, 'more place')} {differ}, perhaps as a result"
     return f"{shown}; {more}" if rest > 0 else shown
 
 
@@ -237,8 +241,9 @@ def _leaders(changes: Iterable[Change], top: int) -> list[str]:
     sums: dict[str, int] = defaultdict(int)
     for change in changes:
         sums[_label(change)] += abs(change.delta_bytes)
-    ranked = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
-    return [name for name, _ in ranked[:top]]
+    least = _LEADS * sum(sums.values())
+    ranked = sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:top]
+    return [n for i, (n, size) in enumerate(ranked) if i == 0 or size >= least]
 
 
 def _label(change: Change) -> str:
