@@ -129,7 +129,7 @@ def test_limits_hold_on_the_first_night(
         ),
         (
             1.0,
-            "⚠️ jit_step CPU memory 4.00 → 22.00 MiB (+18.00 MiB, +450.0 %), inputs"
+            "⚠️ jit_step CPU memory grew 4.00 → 22.00 MiB (+18.00 MiB, +450.0 %), inputs"
             " changed;"
             " no regression",
         ),

@@ -45,8 +45,8 @@ def test_growth_with_other_inputs_is_never_green(
     text = capfd.readouterr().out
     first, _, _, _, why, *_ = text.splitlines()
     assert first == (
-        "⚠️ jit_step CPU memory 4.00 → 6.00 MiB (+2.00 MiB, +50.0 %), inputs changed;"
-        " no regression; 1 same"
+        "⚠️ jit_step CPU memory grew 4.00 → 6.00 MiB (+2.00 MiB, +50.0 %), inputs"
+        " changed; no regression; 1 same"
     )
     assert why == "Why: inputs changed; 1 new buffer of exp (+2.00 MiB)."
     assert "Likely cause" not in text.partition("What was compared")[0]
@@ -62,8 +62,8 @@ def test_growth_with_other_inputs_fails_where_the_settings_say_so(
     build(tmp_path, night(1, replace(STEP, source=None)), night(2, OTHER_INPUTS))
     assert main(["report", "--no-record"]) == 0
     assert capfd.readouterr().out.splitlines()[0] == (
-        "⚠️ jit_step CPU memory 4.00 → 6.00 MiB (+2.00 MiB, +50.0 %), inputs changed;"
-        " no regression"
+        "⚠️ jit_step CPU memory grew 4.00 → 6.00 MiB (+2.00 MiB, +50.0 %), inputs"
+        " changed; no regression"
     )
     Path("hlodb.toml").write_text('[gates]\nchanged_inputs = "fail"\n')
     assert main(["report", "--no-record"]) == 1

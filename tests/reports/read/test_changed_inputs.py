@@ -73,8 +73,8 @@ def test_a_longer_cache_is_never_green(pairs: Path) -> None:
     report = report_on(pairs, "decoder_base", "gen_capacity")
     assert told(report) == ("warn", 0, "changed", "other_inputs", 69_206_016)
     assert report.headline == (
-        "⚠️ jit_generate CPU memory 89.56 → 155.56 MiB (+66.00 MiB, +73.7 %), inputs"
-        " changed: cache length 512 → 1,024 (cache[0] and 1 more); no regression"
+        "⚠️ jit_generate CPU memory grew 89.56 → 155.56 MiB (+66.00 MiB, +73.7 %),"
+        " inputs changed: cache length 512 → 1,024 (cache[0] and 1 more); no regression"
     )
     (gate,) = [g for g in report.gates if g.gate == "changed_inputs"]
     assert (gate.status, gate.limit, gate.value) == ("warn", 93_915_496, 163_121_512)
@@ -86,7 +86,7 @@ def test_settings_decide_what_other_inputs_do(pairs: Path) -> None:
     fail = report_on(*asked, settings="[gates]\nchanged_inputs = 'fail'")
     assert told(fail)[:2] == ("fail", 1)
     assert fail.headline.startswith(
-        "❌ 1 gate failed: jit_generate CPU memory 89.56 → 155.56 MiB"
+        "❌ 1 gate failed: jit_generate CPU memory grew 89.56 → 155.56 MiB"
     )
     ignored = report_on(*asked, settings="[gates]\nchanged_inputs = 'ignore'")
     assert told(ignored)[:2] == ("pass", 0)
