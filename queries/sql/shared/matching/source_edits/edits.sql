@@ -3,7 +3,8 @@
 --   line was edited, too; so has an output of an operation that was retyped.
 --   What a loop stacks, or takes from a stack, belongs to the loop, output or
 --   checkpoint, and so do sums of gradients (add_any), which nobody writes,
---   and the calls of what is recomputed.
+--   and the calls of what is recomputed. Where a loop goes through the same
+--   data in more steps, or fewer, what a step holds is smaller, or larger.
 -- grain: pair, edit
 WITH all_edits AS (
   FROM constant_edits
@@ -31,6 +32,31 @@ changed_types AS (
     HAVING count_if(is_candidate) <> count_if(NOT is_candidate)
   )
   GROUP BY pair
+),
+-- Shapes that follow from another number of steps.
+shapes_of_steps AS (
+  SELECT DISTINCT s.pair, s.base_text, s.candidate_text
+  FROM all_edits AS l
+  JOIN argument_agreement AS g USING (pair)
+  JOIN (
+    SELECT
+      pair, base_text, candidate_text,
+      list_product(CAST(string_split(
+        regexp_extract(base_text, '\[([\d,]+)\]', 1), ','
+      ) AS DOUBLE[])) AS base_size,
+      list_product(CAST(string_split(
+        regexp_extract(candidate_text, '\[([\d,]+)\]', 1), ','
+      ) AS DOUBLE[])) AS candidate_size
+    FROM group_edits
+    WHERE change = 'reshaped'
+      AND regexp_matches(base_text, '\[\d')
+      AND regexp_matches(candidate_text, '\[\d')
+  ) AS s
+    ON s.pair = l.pair
+    AND s.base_size * TRY_CAST(l.base_text AS DOUBLE)
+      = s.candidate_size * TRY_CAST(l.candidate_text AS DOUBLE)
+  WHERE l.change = 'loop'
+    AND g.has_same_sizes
 ),
 -- Lines with a call that is at no such place of the function in the base.
 calls AS (
@@ -172,6 +198,12 @@ AND NOT (
 AND NOT (
   e.change = 'stack'
   AND e.has_other_stacks
+)
+AND NOT (
+  e.change = 'reshaped'
+  AND (e.pair, e.base_text, e.candidate_text) IN (
+    SELECT (s.pair, s.base_text, s.candidate_text) FROM shapes_of_steps AS s
+  )
 )
 AND NOT (
   e.change IN ('added', 'removed', 'replaced')
