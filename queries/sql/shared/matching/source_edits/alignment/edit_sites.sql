@@ -3,8 +3,9 @@
 --   operations are unmatched, and that leads through no function which was
 --   edited itself; else the innermost line of the user, but for one of a
 --   function that other lines call as well, with operations that all match:
---   what differs is the call. callee: the user's function that is called at
---   that line.
+--   what differs is the call. So it is where the other side has what comes
+--   from a function at a call of it. callee: the user's function that is
+--   called at that line.
 -- grain: pair, side, frame
 WITH frame_counts AS (
   SELECT
@@ -72,25 +73,72 @@ program_counts AS (
   SELECT pair, is_candidate, sum(operation_count) AS operation_count
   FROM frame_counts
   GROUP BY pair, is_candidate
+),
+chosen AS (
+  SELECT
+    c.pair, c.is_candidate, c.frame_id,
+    arg_max(
+      struct_pack(
+        source_file := c.file_name, function_name := c.function_name,
+        line := c.line, callee := c.callee, distance := c.distance
+      ),
+      CASE
+        WHEN s.unmatched_count >= 0.8 * s.operation_count
+          AND s.operation_count < 0.5 * p.operation_count
+          AND NOT c.is_edited_below
+          THEN c.distance
+        WHEN h.site IS NULL THEN -1 - c.distance
+        ELSE -1000 - c.distance
+      END
+    ) AS place
+  FROM callers AS c
+  JOIN site_counts AS s USING (pair, is_candidate, site)
+  JOIN program_counts AS p USING (pair, is_candidate)
+  LEFT JOIN shared_sites AS h USING (pair, is_candidate, site)
+  GROUP BY c.pair, c.is_candidate, c.frame_id
+),
+-- Functions that nobody edited, and the edited one that calls them.
+called_otherwise AS (
+  SELECT DISTINCT
+    o.pair, o.is_candidate, c.file_name, c.function_name,
+    o.place.source_file AS caller_file, o.place.function_name AS caller
+  FROM chosen AS o
+  JOIN callers AS c USING (pair, is_candidate, frame_id)
+  SEMI JOIN edited_functions AS e
+    ON e.pair = o.pair
+    AND e.file_name = o.place.source_file
+    AND e.function_name = o.place.function_name
+  ANTI JOIN edited_functions AS n
+    ON n.pair = c.pair
+    AND n.file_name = c.file_name
+    AND n.function_name = c.function_name
+  WHERE c.distance < o.place.distance
+),
+lifted AS (
+  SELECT
+    o.pair, o.is_candidate, o.frame_id,
+    arg_min(
+      struct_pack(
+        source_file := c.file_name, function_name := c.function_name,
+        line := c.line, callee := c.callee, distance := c.distance
+      ), c.distance
+    ) AS place
+  FROM chosen AS o
+  JOIN called_otherwise AS w
+    ON w.pair = o.pair
+    AND w.is_candidate <> o.is_candidate
+    AND w.file_name = o.place.source_file
+    AND w.function_name = o.place.function_name
+  JOIN callers AS c
+    ON c.pair = o.pair
+    AND c.is_candidate = o.is_candidate
+    AND c.frame_id = o.frame_id
+    AND c.file_name = w.caller_file
+    AND c.function_name = w.caller
+    AND c.distance > o.place.distance
+  GROUP BY o.pair, o.is_candidate, o.frame_id
 )
 SELECT
-  c.pair, c.is_candidate, c.frame_id,
-  unnest(arg_max(
-    struct_pack(
-      source_file := c.file_name, function_name := c.function_name,
-      line := c.line, callee := c.callee
-    ),
-    CASE
-      WHEN s.unmatched_count >= 0.8 * s.operation_count
-        AND s.operation_count < 0.5 * p.operation_count
-        AND NOT c.is_edited_below
-        THEN c.distance
-      WHEN h.site IS NULL THEN -1 - c.distance
-      ELSE -1000 - c.distance
-    END
-  ))
-FROM callers AS c
-JOIN site_counts AS s USING (pair, is_candidate, site)
-JOIN program_counts AS p USING (pair, is_candidate)
-LEFT JOIN shared_sites AS h USING (pair, is_candidate, site)
-GROUP BY c.pair, c.is_candidate, c.frame_id
+  o.pair, o.is_candidate, o.frame_id, unnest(coalesce(l.place, o.place))
+FROM chosen AS o
+LEFT JOIN lifted AS l USING (pair, is_candidate, frame_id)
