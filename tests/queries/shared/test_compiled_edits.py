@@ -136,7 +136,7 @@ def test_a_type_first_differs_where_the_first_cast_is_lost(
 ) -> None:
     """Not where a layer or the inner loop casts what is now wider."""
     claim, _, _, standing = leading(state_space, "u3_f32")
-    assert claim == "bf16 → f32 in 188 operations, first at lm.py:25"
+    assert claim == "bf16 → f32 in 258 operations, first at lm.py:25"
     assert standing == "proven"
 
 
@@ -210,8 +210,8 @@ def test_what_is_not_of_the_inputs_is_of_the_edit(
     made = build_diff(messages, "base", "h2_both", Settings(), top=5)
     text = renderer("text")(made)
     assert made.headline == (
-        "± jit_train_step CPU memory 3.82 → 11.77 GiB (+7.95 GiB, +208.1 %), inputs"
-        " changed: graph['e'][0] 600,000 → 700,000 (graph['e'] and 2 more); and"
+        "± jit_train_step CPU memory grew 3.82 → 11.77 GiB (+7.95 GiB, +208.1 %),"
+        " inputs changed: graph['e'][0] 600,000 → 700,000 (graph['e'] and 2 more); and"
         " gnn/model.py:33 forward.<locals>.<lambda>: remat removed (18 operations were"
         " recomputed)"
     )

@@ -302,6 +302,53 @@ CLAIMS = {
         ("the inputs", "proven"),
         ("the edits, given these inputs", "likely"),
     ],
+    ("grpo_tpu", "policy"): [
+        (
+            "grpo/model.py:115 hidden_states.<locals>.scan_body: remat saves more, "
+            "recomputes less (189 → 181 operations)",
+            "proven",
+        ),
+    ],
+    ("grpo_tpu", "entropy"): [
+        ("grpo/losses.py:32 token_logprobs: added: exp, mul, transpose", "proven"),
+        (
+            "grpo/losses.py:31 token_logprobs: the loop also stores "
+            "f32[4,16,256,65536]",
+            "proven",
+        ),
+        ("all edits together", "proven"),
+    ],
+    ("grpo_tpu", "chunk_remat"): [
+        (
+            "grpo/losses.py:30 token_logprobs: a checkpoint removed, others kept "
+            "(189 → 165 operations are recomputed)",
+            "proven",
+        ),
+    ],
+    ("grpo_tpu", "stacked_grads"): [
+        (
+            "grpo/train.py:68 make_train_step.<locals>.grpo_train_step: the loop also "
+            "stores f32[2,16,12,128,1536], f32[2,16,1536,12,128], "
+            "f32[2,16,1536,4,128], f32[2,16,1536,6144], f32[2,16,6144,1536], "
+            "f32[2,65536,1536]",
+            "proven",
+        ),
+        ("unexplained", "unknown"),
+    ],
+    ("grpo_tpu", "four_parts"): [
+        (
+            "loop steps 2 → 4 in make_train_step.<locals>.grpo_train_step, first at "
+            "grpo/train.py:69",
+            "proven",
+        ),
+    ],
+    ("grpo_tpu", "embedding_rule"): [
+        (
+            "state.params['embed']['table'] and 3 more arguments kept in more copies: "
+            "2x2 → replicated",
+            "proven",
+        ),
+    ],
     ("weather_fno", "policy"): [
         (
             "surrogate/train.py:75 rollout_loss: remat saves more, recomputes less "
@@ -328,10 +375,10 @@ CLAIMS = {
     ("weather_fno", "members"): [
         (
             "surrogate/train.py:77 rollout_loss: added: add, normal, mul (and other"
-            " shapes, as bf16[32,128,256,128] → bf16[2,32,128,256,128]); the programs"
-            " differ in 1 more place",
+            " shapes, as bf16[32,128,256,128] → bf16[2,32,128,256,128])",
             "proven",
         ),
+        ("unexplained", "unknown"),
     ],
     ("weather_fno", "block_remat"): [
         (

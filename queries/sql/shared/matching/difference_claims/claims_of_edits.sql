@@ -187,9 +187,10 @@ SELECT
       WHEN NOT coalesce(l.is_lead, FALSE) THEN l.sentence
       WHEN l.other_count = 0 THEN l.sentence
       WHEN l.other_count = 1
-        THEN l.sentence || '; the programs differ in 1 more place'
+        THEN l.sentence || '; 1 more place differs, perhaps as a result'
       ELSE concat(
-        l.sentence, '; the programs differ in ', l.other_count, ' more places'
+        l.sentence, '; ', l.other_count,
+        ' more places differ, perhaps as a result'
       )
     END AS sentence,
     CASE
