@@ -26,6 +26,7 @@ from hlodb.reports.document.partial import (
     partial_rows,
     partial_sections,
 )
+from hlodb.reports.document.source_folder import in_folder
 from hlodb.reports.read.capacity import NOT_INCLUDED, limit_words, space_limit
 from hlodb.reports.read.drawn.curves import levels
 from hlodb.reports.read.drawn.peak_parts import similar
@@ -129,8 +130,18 @@ def outline(overview: Overview, programs: int, top: int) -> list[Section]:
     described = described_spaces(overview, programs)
     filled = (space for space in described.values() if space["reserved_bytes"] != 0)
     first = next(filled, None)
+    near, folder = in_folder(overview)
     sections += [
-        Section(title, _space(overview, space, top, is_first=space is first))
+        Section(
+            title,
+            _space(
+                near,
+                space,
+                top,
+                is_first=space is first,
+                folder=folder if space is first else None,
+            ),
+        )
         for title, space in described.items()
     ]
     if not spaces:
@@ -216,7 +227,10 @@ def _left(row: Row) -> tuple[str, str, str]:
     return limit, plain_bytes(row["headroom_bytes"]), status
 
 
-def _space(overview: Overview, space: Row, top: int, *, is_first: bool) -> list[Block]:
+def _space(
+    overview: Overview, space: Row, top: int, *, is_first: bool, folder: str | None
+) -> list[Block]:
+    """Return what is said of a memory space; `folder` has the source files named."""
     if space["reserved_bytes"] == 0:
         return [Paragraph(_empty(space))]
     blocks: list[Block] = [Paragraph(_measured(space, gaps_of(overview, space)))]
@@ -236,6 +250,8 @@ def _space(overview: Overview, space: Row, top: int, *, is_first: bool) -> list[
         *_layers(rows_of(overview, "peak_by_layer", space), top),
         *_buffers(rows_of(overview, "peak_contents", space), top),
     ]
+    if folder is not None:
+        blocks.append(Paragraph(f"Source files are in {folder}."))
     return blocks if has_peak else blocks + missing_files(overview, space["path"])
 
 
