@@ -47,6 +47,8 @@ _COLLECTIVE = re.compile(
     r"|collective-(permute|broadcast)"
 )
 _NUMBERED = re.compile(r"[._]\d+(?=$|[._])")
+_CARRIED = re.compile(r"(wide\.)+param(\.clone)?")
+"""Parameters of the body of a loop to which XLA moved more, such as constants."""
 
 
 _LEADS = 0.05
@@ -268,4 +270,6 @@ def _operation(buffer: Buffer) -> str:
     if buffer.op_path:
         return buffer.op_path.rpartition("/")[2]
     name = _NUMBERED.sub("", buffer.instruction or "")
+    if _CARRIED.fullmatch(name):
+        return "what a loop carries"
     return name.removesuffix(".clone") or buffer.opcode or "unnamed"
