@@ -5,7 +5,8 @@
 --   none (prevent_cse=False) recomputes in a loop of its own. Where the
 --   candidate calls more of what it recomputes, such as a model twice, but
 --   recomputes all of other keys in proportion, only operations of changed
---   keys count.
+--   keys count. A twentieth at least has to change where both sides recompute
+--   all of them: fewer are of an edit in what is recomputed.
 -- grain: pair
 WITH
 -- Computations in which a checkpoint recomputes: not those that it calls.
@@ -56,13 +57,18 @@ RIGHT JOIN (
   SELECT
     pair, sum(base_recomputed) AS all_base,
     sum(candidate_recomputed) AS all_candidate,
-    sum(base_recomputed) FILTER (WHERE NOT is_move) AS computed_base,
-    sum(candidate_recomputed) FILTER (WHERE NOT is_move)
+    sum(base_recomputed) FILTER (WHERE NOT (is_move OR is_layout))
+      AS computed_base,
+    sum(candidate_recomputed) FILTER (WHERE NOT (is_move OR is_layout))
       AS computed_candidate,
     sum(base_recomputed) FILTER (WHERE has_changed) AS changed_base,
     sum(candidate_recomputed) FILTER (WHERE has_changed)
       AS changed_candidate,
     changed_candidate - changed_base AS more_recomputed,
+    count_if(
+      has_changed
+      AND least(base_recomputed, candidate_recomputed) = 0
+    ) > 0 AS has_other_keys,
     sum(
       candidate_recomputed
       - base_recomputed * candidate_computed / base_computed
@@ -90,3 +96,8 @@ RIGHT JOIN (
 LEFT JOIN more_places AS g ON g.pair = t.pair
 WHERE t.more_recomputed <> 0
   AND (t.is_of_all OR t.is_of_computed OR t.more_of_others = 0)
+  AND (
+    t.has_other_keys
+    OR abs(t.more_recomputed)
+      >= 0.05 * greatest(t.all_base, t.all_candidate)
+  )

@@ -3,13 +3,15 @@
 --   on one side only, or as often computed but not as often recomputed; not
 --   where that side has more of it in both, which are other operations.
 --   is_move: it only reads or writes a part of an array, such as of what a
---   loop saved.
+--   loop saved; is_layout: it only arranges the elements of one.
 -- grain: pair, key
 SELECT
   pair, key,
   regexp_full_match(
     any_value(operation), 'dynamic_(update_)?(slice|index_in_dim)'
   ) AS is_move,
+  any_value(opcode) IN ('reshape', 'transpose', 'broadcast', 'copy')
+    AS is_layout,
   count_if(NOT is_candidate AND is_recomputed) AS base_recomputed,
   count_if(is_candidate AND is_recomputed) AS candidate_recomputed,
   count_if(NOT is_candidate AND NOT is_recomputed) AS base_computed,
