@@ -3,7 +3,10 @@
 --   user's innermost call; where the edit seems to be in another function on
 --   each side, both lines are of that. is_of_gradients: it is in the backward
 --   pass, and the other side has it in the forward pass alone. has_same_body:
---   it runs about as much as before, more or fewer times.
+--   it runs about as much as before, more or fewer times. Where one side
+--   calls the function with the loop from more lines of another function, the
+--   edit is such a line that the other side lacks, counted from the first line
+--   of that function, and from its last.
 -- grain: pair, loop
 WITH forward_loops AS (
   SELECT o.pair, o.is_candidate, o.user_function, s.trip_count
@@ -14,18 +17,70 @@ WITH forward_loops AS (
   GROUP BY o.pair, o.is_candidate, o.user_function, s.trip_count
   HAVING NOT bool_or(o.is_backward)
 ),
-located_loops AS (
+-- The next call above the function with a loop.
+loop_callers AS (
   SELECT
-    l.*,
-    coalesce(
-      min(s.function_name) OVER loop <> max(s.function_name) OVER loop, FALSE
-    ) AS is_elsewhere,
-    n.file_name AS inner_file, n.function_name AS inner_function,
-    CASE WHEN is_elsewhere THEN n.file_name ELSE s.source_file END
-      AS source_file,
-    CASE WHEN is_elsewhere THEN n.function_name ELSE s.function_name END
-      AS function_name,
-    CASE WHEN is_elsewhere THEN n.line ELSE s.line END AS line
+    o.pair, o.is_candidate, o.user_function, z.trip_count, c.file_name,
+    c.function_name, c.line
+  FROM operations AS o
+  JOIN loop_sizes AS z USING (pair, is_candidate, instruction_id)
+  JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
+  JOIN call_sites AS c USING (pair, is_candidate, frame_id)
+  WHERE o.opcode = 'while'
+    AND (c.file_name, c.function_name) <> (n.file_name, n.function_name)
+  QUALIFY row_number() OVER (
+    PARTITION BY o.pair, o.is_candidate, o.instruction_id ORDER BY c.distance
+  ) = 1
+),
+function_lines AS (
+  SELECT
+    pair, is_candidate, file_name, function_name, min(line) AS first_line,
+    max(line) AS last_line
+  FROM frames
+  GROUP BY pair, is_candidate, file_name, function_name
+),
+caller_lines AS (
+  SELECT DISTINCT
+    c.*, c.line - f.first_line AS from_first, f.last_line - c.line AS from_last
+  FROM loop_callers AS c
+  JOIN function_lines AS f USING (pair, is_candidate, file_name, function_name)
+),
+more_callers AS (
+  SELECT
+    c.pair, c.is_candidate, c.user_function, c.trip_count, c.file_name,
+    c.function_name, min(c.line) AS line
+  FROM caller_lines AS c
+  JOIN (
+    SELECT
+      pair, user_function, trip_count, file_name, function_name,
+      count(DISTINCT line) FILTER (WHERE is_candidate)
+        > count(DISTINCT line) FILTER (WHERE NOT is_candidate) AS has_more
+    FROM caller_lines
+    GROUP BY pair, user_function, trip_count, file_name, function_name
+    HAVING count(DISTINCT is_candidate) = 2
+      AND count(DISTINCT line) FILTER (WHERE is_candidate)
+        <> count(DISTINCT line) FILTER (WHERE NOT is_candidate)
+  ) AS m
+    USING (pair, user_function, trip_count, file_name, function_name)
+  ANTI JOIN caller_lines AS o
+    ON o.pair = c.pair
+    AND o.is_candidate <> c.is_candidate
+    AND o.user_function = c.user_function
+    AND o.file_name = c.file_name
+    AND o.function_name = c.function_name
+    AND (o.from_first = c.from_first OR o.from_last = c.from_last)
+  WHERE c.is_candidate = m.has_more
+  GROUP BY
+    c.pair, c.is_candidate, c.user_function, c.trip_count, c.file_name,
+    c.function_name
+),
+sited_loops AS (
+  SELECT
+    l.*, n.file_name AS inner_file, n.function_name AS inner_function,
+    n.line AS inner_line,
+    coalesce(m.file_name, s.source_file) AS source_file,
+    coalesce(m.function_name, s.function_name) AS function_name,
+    coalesce(m.line, s.line) AS line
   FROM unmatched_loops AS l
   LEFT JOIN edit_sites AS s
     ON s.pair = l.pair
@@ -35,9 +90,34 @@ located_loops AS (
     ON n.pair = l.pair
     AND n.is_candidate = l.is_candidate
     AND n.frame_id = l.frame_id
-  WINDOW loop AS (
-    PARTITION BY l.pair, l.is_backward, l.user_function, l.loop_number
-  )
+  LEFT JOIN more_callers AS m
+    ON m.pair = l.pair
+    AND m.is_candidate = l.is_candidate
+    AND m.user_function = l.user_function
+    AND m.trip_count = l.trip_count
+    AND n.file_name = s.source_file
+    AND n.function_name = s.function_name
+),
+located_loops AS (
+  SELECT
+    l.* REPLACE (
+      CASE WHEN l.is_elsewhere THEN l.inner_file ELSE l.source_file END
+        AS source_file,
+      CASE WHEN l.is_elsewhere THEN l.inner_function ELSE l.function_name END
+        AS function_name,
+      CASE WHEN l.is_elsewhere THEN l.inner_line ELSE l.line END AS line
+    )
+  FROM (
+    SELECT
+      s.*,
+      coalesce(
+        min(s.function_name) OVER loop <> max(s.function_name) OVER loop, FALSE
+      ) AS is_elsewhere
+    FROM sited_loops AS s
+    WINDOW loop AS (
+      PARTITION BY s.pair, s.is_backward, s.user_function, s.loop_number
+    )
+  ) AS l
 )
 SELECT
   l.pair, l.is_backward, l.user_function, l.loop_number,

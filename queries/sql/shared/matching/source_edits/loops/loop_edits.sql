@@ -36,13 +36,17 @@ loop_paths AS (
 key_counts AS (
   SELECT
     o.pair, n.file_name, n.function_name, o.key,
+    bool_and(o.opcode IN (
+      'slice', 'pad', 'concatenate', 'reshape', 'broadcast', 'transpose'
+    )) AS is_move,
     count_if(o.is_candidate) - count_if(NOT o.is_candidate) AS more_times
   FROM operations AS o
   JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
   GROUP BY o.pair, n.file_name, n.function_name, o.key
 ),
 -- By how much the operation of its function is more frequent of which most
--- were added, or what runs in it as a whole.
+-- were added, or what runs in it as a whole. What only takes arrays apart is
+-- more frequent in a tree of operations, too (associative_scan).
 repetitions AS (
   SELECT pair, inner_file, inner_function, max(more_times) AS more_times
   FROM (
@@ -50,6 +54,7 @@ repetitions AS (
       c.pair, c.file_name AS inner_file, c.function_name AS inner_function,
       max(c.more_times) AS more_times
     FROM key_counts AS c
+    WHERE NOT c.is_move
     GROUP BY c.pair, c.file_name, c.function_name
     UNION ALL
     SELECT k.pair, k.inner_file, k.inner_function, median(c.more_times)
