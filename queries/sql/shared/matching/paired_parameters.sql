@@ -2,8 +2,9 @@
 -- question: Which arguments of two modules correspond to each other?
 -- definition: Each parameter once. First by op_name, if it is unique in both
 --   modules, because an additional argument renumbers those after it; then by
---   its end, from the last attribute on (.mu['w']), and the shape, if both are
---   unique: another transformation may be around an optimiser; then by number,
+--   its end, from the last attribute on (.mu['w']), and the shape, or all but
+--   its element type, if both are unique: another transformation may be around
+--   an optimiser, and its moments of another type; then by number,
 --   if op_names are equal, one of them is missing, or the dimensions are equal
 --   and both modules have as many parameters, as for a renamed argument.
 --   Others are new or gone, and have no row.
@@ -91,15 +92,25 @@ unpaired AS MATERIALIZED (
   ) AS s
 ),
 by_ending AS MATERIALIZED (
-  SELECT
+  SELECT DISTINCT
     base_id, own_id,
     any_value(parameter_number) FILTER (WHERE NOT is_own) AS base_number,
     any_value(parameter_number) FILTER (WHERE is_own) AS own_number,
     any_value(name) FILTER (WHERE NOT is_own) AS base_name,
     any_value(name) FILTER (WHERE is_own) AS own_name
-  FROM unpaired
+  FROM (
+    SELECT
+      u.* REPLACE (
+        CASE
+          WHEN t.has_type THEN u.dimensions
+          ELSE regexp_replace(u.dimensions, '^\w+', '')
+        END AS dimensions
+      ), t.has_type
+    FROM unpaired AS u
+    CROSS JOIN (SELECT unnest([TRUE, FALSE]) AS has_type) AS t
+  )
   WHERE ending <> ''
-  GROUP BY base_id, own_id, ending, dimensions
+  GROUP BY base_id, own_id, ending, dimensions, has_type
   HAVING count_if(is_own) = 1
     AND count_if(NOT is_own) = 1
 ),

@@ -1,4 +1,5 @@
--- step: Arguments of both sides that are paired.
+-- step: Arguments of both sides that are paired. is_reshaped: they have other
+--   dimensions, and another number of these or the same number of elements.
 -- grain: pair, argument
 SELECT
   p.base_module_id AS base_id, p.candidate_module_id AS candidate_id,
@@ -6,7 +7,13 @@ SELECT
   b.element_type AS base_type, c.element_type AS candidate_type,
   b.sizes AS base_sizes, c.sizes AS candidate_sizes,
   coalesce(c.logical_bytes - b.logical_bytes, 0) AS delta,
-  b.sharding IS DISTINCT FROM c.sharding AS is_resharded
+  b.sharding IS DISTINCT FROM c.sharding AS is_resharded,
+  len(b.sizes) <> len(c.sizes)
+  OR coalesce(
+    b.sizes <> c.sizes
+    AND NOT is_resharded
+    AND list_product(b.sizes) = list_product(c.sizes), FALSE
+  ) AS is_reshaped
 FROM paired_parameters(
   base_ids := (
     SELECT list(o.base_id ORDER BY o.base_id, o.candidate_id)

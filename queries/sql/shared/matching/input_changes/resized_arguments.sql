@@ -1,9 +1,10 @@
 -- step: Sizes that differ, by what they are a size of: layers where the first
 --   dimension of three arguments changes alike, of which two have other names
 --   (the last two words, without numbers) or all three dimensions or more;
---   else what size_names says. A width is one of several dimensions, or of
---   arrays of several numbers of dimensions (weights and bias): else it may be
---   anything. Where the number of dimensions differs, all are named.
+--   else what size_names says. A width is one of several dimensions, counted
+--   from the last: what one array has last another reads; else it may be
+--   anything. Where the number of dimensions differs, or only their sizes and
+--   not that of the array, all are named.
 -- grain: pair, size of the base, size of the candidate
 -- materialised: no
 WITH dimensions AS (
@@ -21,7 +22,7 @@ WITH dimensions AS (
     SELECT
       p.*, unnest(range(1, len(p.base_sizes) + 1)) AS dimension
     FROM paired_arguments AS p
-    WHERE len(p.base_sizes) = len(p.candidate_sizes)
+    WHERE NOT p.is_reshaped
   ) AS d
   LEFT JOIN leading_sizes AS b ON b.module_id = d.base_id
   LEFT JOIN leading_sizes AS c ON c.module_id = d.candidate_id
@@ -86,9 +87,8 @@ named_dimensions AS (
 sized AS (
   SELECT
     d.*, d.size_meaning = 'width'
-    AND min(d.dimension) OVER same_sizes = max(d.dimension) OVER same_sizes
-    AND min(len(d.base_sizes)) OVER same_sizes
-      = max(len(d.base_sizes)) OVER same_sizes AS is_any_size,
+    AND min(len(d.base_sizes) - d.dimension) OVER same_sizes
+      = max(len(d.base_sizes) - d.dimension) OVER same_sizes AS is_any_size,
     bool_and(d.is_stackable) OVER same_sizes
     AND count(*) OVER same_sizes >= 3
     AND (
@@ -132,11 +132,12 @@ FROM sized
 GROUP BY base_id, candidate_id, base_size, candidate_size
 UNION ALL
 SELECT
-  base_id, candidate_id, 40, 'resized', min(argument),
+  base_id, candidate_id, 40, 'resized',
+  arg_min(argument, (length(argument), argument)),
   format('[{}]', array_to_string(base_sizes, ',')),
   format('[{}]', array_to_string(candidate_sizes, ',')),
   count(*), list(argument ORDER BY length(argument), argument),
   CAST(sum(delta) AS BIGINT)
 FROM paired_arguments
-WHERE len(base_sizes) <> len(candidate_sizes)
+WHERE is_reshaped
 GROUP BY base_id, candidate_id, base_sizes, candidate_sizes
