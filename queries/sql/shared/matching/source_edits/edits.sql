@@ -131,8 +131,29 @@ located AS (
 SELECT
   e.* EXCLUDE (
     most_bytes, has_other_outputs, has_other_stacks, has_stacks, inner_call,
-    is_at_inner_call
+    is_at_inner_call, stack_shape
   ) REPLACE (
+    CASE
+      WHEN e.change = 'stack'
+        THEN regexp_replace(
+          e.base_text, '^((?:[^ ]+, ){2}[^ ]+), .*$', '\1 and others'
+        )
+      ELSE e.base_text
+    END AS base_text,
+    CASE e.change
+      WHEN 'stack'
+        THEN regexp_replace(
+          e.candidate_text, '^((?:[^ ]+, ){2}[^ ]+), .*$', '\1 and others'
+        )
+      WHEN 'added'
+        THEN regexp_replace(
+          e.candidate_text, 'dynamic_update_(slice|index_in_dim)',
+          coalesce(
+            '\0 (the loop also stores ' || e.stack_shape || ')', '\0'
+          )
+        )
+      ELSE e.candidate_text
+    END AS candidate_text,
     CASE
       WHEN e.change = 'replaced' AND e.candidate_text IS NULL THEN 'removed'
       WHEN e.change = 'replaced' AND e.base_text IS NULL THEN 'added'

@@ -46,6 +46,13 @@ sums AS (
     ) FILTER (
       WHERE is_candidate AND starts_with(operation, 'dynamic_update')
     ) AS candidate_stack_call,
+    -- What a loop stacks that does more than that.
+    arg_max(shape, (size_bytes, -instruction_id)) FILTER (
+      WHERE is_candidate
+        AND regexp_matches(
+          op_name, '(^|/)while/body/(jit\()?dynamic_update_[a-z_]+\)?$'
+        )
+    ) AS stack_shape,
     count(*) AS operation_count,
     -- A filled array has the shape of what it is for.
     coalesce(
@@ -276,6 +283,7 @@ SELECT
   sum(g.delta_bytes) AS delta_bytes,
   arg_min(g.source_file, g.rank) AS source_file,
   arg_min(g.function_name, g.rank) AS function_name,
+  unnest(arg_min([g.stack_shape], g.rank)) AS stack_shape,
   CAST(unnest(arg_min([g.base_line], g.rank)) AS INTEGER) AS base_line,
   CAST(unnest(arg_min([g.candidate_line], g.rank)) AS INTEGER)
     AS candidate_line,
