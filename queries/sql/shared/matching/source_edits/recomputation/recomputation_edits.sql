@@ -28,7 +28,8 @@ affected AS MATERIALIZED (
   LEFT JOIN changed_keys AS k USING (pair, key)
   WHERE o.is_located
     AND (
-      k.key IS NOT NULL OR o.opcode = 'opt-barrier'
+      k.key IS NOT NULL
+      OR o.opcode = 'opt-barrier' AND t.more_barriers <> 0
       OR t.is_of_one AND o.is_recomputed
     )
     AND (o.is_recomputed OR o.opcode = 'opt-barrier') = has_more
