@@ -1,5 +1,6 @@
--- step: Their values with place, path and live range. is_live: at the step at
---   which most temporary memory is live.
+-- step: Their values with place, path and live range. A name that XLA gave
+--   (broadcast.150) is no path: each compilation numbers anew. is_live: at the
+--   step at which most temporary memory is live.
 -- grain: value in an allocation
 WITH highest AS (
   SELECT
@@ -43,10 +44,14 @@ FROM (
   SELECT
     a.module_id, a.allocation_id, a.space_color, a.kind, a.value_id,
     i.name AS instruction, f.opcode,
-    nullif(regexp_replace(
-      regexp_replace(f.op_name, '^(p?jit\([^/]*\)/)+', ''),
-      '\[\w+=.*\]$', ''
-    ), '') AS op_path,
+    CASE
+      WHEN f.opcode = 'parameter'
+        OR NOT regexp_full_match(f.op_name, '[a-z][\w-]*\.\d+')
+        THEN nullif(regexp_replace(
+          regexp_replace(f.op_name, '^(p?jit\([^/]*\)/)+', ''),
+          '\[\w+=.*\]$', ''
+        ), '')
+    END AS op_path,
     regexp_replace(v.shape, '\{[^}]*\}', '', 'g') AS array_type,
     v.shape_index, a.offset_bytes, a.size_bytes, v.logical_bytes,
     l.start_step, l.end_step
