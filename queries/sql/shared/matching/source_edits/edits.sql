@@ -220,6 +220,15 @@ AND NOT (
   e.change = 'stack'
   AND e.has_other_stacks
 )
+-- What has the sharding of an argument follows it.
+AND NOT (
+  e.change = 'resharded'
+  AND (e.pair, e.base_text, e.candidate_text) IN (
+    SELECT (a.pair, a.base_text, a.candidate_text)
+    FROM argument_edits AS a
+    WHERE a.change = 'argument_sharding'
+  )
+)
 AND NOT (
   e.change = 'reshaped'
   AND (e.pair, e.base_text, e.candidate_text) IN (
