@@ -1,11 +1,11 @@
 -- step: While loops of the user of which the other side has fewer: of the same
 --   pass, function of the user and trip count. A loop of a library is no edit:
 --   its frame is not the user's, nor of a library that lifts loops (nn.scan),
---   or it, or what its path names, is inside of a
---   jitted function that is none of the user's. Nor is one that only a
---   checkpoint runs again. A loop without a line is any loop of the other side
---   that runs as often: below a checkpoint, JAX leaves out the lines of the
---   loops inside of loops.
+--   or it, or what its path names, is inside of a jitted function that is none
+--   of the user's; where functions have no names, that is one of JAX's own
+--   (jit(_uniform)). Nor is one that only a checkpoint runs again. A loop
+--   without a line is any loop of the other side that runs as often: below a
+--   checkpoint, JAX leaves out the lines of the loops inside of loops.
 -- grain: pair, side, loop
 WITH pairs_that_mark_backward_loops AS (
   SELECT o.pair
@@ -55,6 +55,7 @@ loops AS MATERIALIZED (
       n.pair IS NOT NULL
       OR NOT contains(o.op_name, '/jit(') AND y.pair IS NULL
       OR o.pair NOT IN (SELECT w.pair FROM user_functions AS w)
+      AND NOT regexp_matches(o.op_name, 'jit\(_\w+\)+/while$')
     )
 ),
 counted AS (
