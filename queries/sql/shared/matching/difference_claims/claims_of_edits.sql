@@ -10,18 +10,20 @@
 --   of the difference or 1 MiB in allocations of its own, or by being the only
 --   thing that differs. It is likely where its rule was mostly right when it
 --   was measured, unless it is of operations, which have buffers of their own,
---   or where all other edits move memory the other way. Where
---   its rule says that it moves memory the other way, it counts against the
---   difference. What is less than that is unexplained. Where nothing but two
---   or three edits differs and none is a claim, all of it follows from them
---   together: the claim names the one whose results grew most, if by more than
---   all others. is_little_output: an added output is less than that itself, so
+--   or a constant of less, or where all other edits move memory the other
+--   way. Where its rule says that it moves memory the other way, it counts
+--   against the difference. What is less than that is unexplained. Where
+--   nothing but two or three edits differs and none is a claim, all of it
+--   follows from them together: the claim names the one whose results grew
+--   most, if by more than all others; it is likely, without bytes, where
+--   inputs differ, too, that have less than a tenth. is_little_output: an added output is less than that itself, so
 --   that it is what computes it that needs memory: no claim beside an edit
 --   that is one, nor where no row shows that memory followed from it.
 -- grain: pair, memory space, edit
 WITH others AS (
   SELECT
     s.pair, s.space_color, sum(s.share_bytes) AS other_bytes,
+    sum(s.share_bytes) FILTER (WHERE s.origin = 'inputs') AS input_bytes,
     sum(s.share_bytes) FILTER (WHERE s.origin = 'several') AS several_bytes
   FROM shares AS s
   WHERE s.origin IN ('inputs', 'several')
@@ -35,6 +37,11 @@ weighed AS (
       e.edit_count > 1 OR p.has_other_inputs OR p.has_other_environment
     ) AS is_alone,
     NOT (p.has_other_inputs OR p.has_other_environment) AS is_source_alone,
+    p.has_other_inputs
+    AND NOT p.has_other_environment
+    AND s.pair IS NOT NULL
+    AND abs(coalesce(o.input_bytes, 0)) < 0.1 * abs(d.total_delta)
+      AS has_little_inputs,
     coalesce(h.share_bytes, 0) AS row_bytes,
     coalesce(abs(o.several_bytes) >= 0.01 * abs(d.total_delta), FALSE)
       AS has_several,
@@ -42,6 +49,8 @@ weighed AS (
     e.change = 'output'
     AND e.base_text IS NULL
     AND abs(e.delta_bytes) < 0.01 * abs(d.total_delta) AS is_little_output,
+    e.change = 'constant'
+    AND abs(e.delta_bytes) < 0.01 * abs(d.total_delta) AS is_little_constant,
     d.total_delta - coalesce(o.other_bytes, 0)
     - coalesce(sum(h.share_bytes) OVER same_space, 0) AS left_bytes,
     coalesce(h.is_of_own_memory, FALSE) AS has_own_memory,
@@ -125,7 +134,7 @@ standings AS (
   SELECT
     j.* EXCLUDE (
       own_bytes, row_bytes, left_bytes, vague_bytes, vague_count, rest_bytes,
-      several_bytes
+      several_bytes, is_little_constant
     ) REPLACE (
       CASE WHEN j.has_share OR j.has_rows THEN j.changed_count END
         AS changed_count
@@ -147,7 +156,7 @@ standings AS (
       -- Where others have all of the difference, nothing is left for it.
       WHEN (
           j.is_mostly_right
-          AND NOT j.is_little_output
+          AND NOT (j.is_little_output OR j.is_little_constant)
           AND j.change NOT IN ('added', 'removed', 'replaced')
           OR j.is_left_over
         )
@@ -163,7 +172,7 @@ standings AS (
 -- Where no edit is a claim of its own, few of them are one together.
 led AS (
   SELECT
-    s.*, s.is_source_alone
+    s.*, (s.is_source_alone OR s.has_little_inputs)
     AND s.edit_count <= 3
     AND NOT s.is_unseen
     AND count(s.standing) OVER same_space = 0
@@ -182,7 +191,9 @@ led AS (
   WINDOW same_space AS (PARTITION BY s.pair, s.space_color)
 )
 SELECT
-  l.* EXCLUDE (is_lead, other_count, is_needless) REPLACE (
+  l.* EXCLUDE (
+    is_lead, other_count, is_needless, has_little_inputs
+  ) REPLACE (
     CASE
       WHEN NOT coalesce(l.is_lead, FALSE) THEN l.sentence
       WHEN l.other_count = 0 THEN l.sentence
@@ -194,10 +205,12 @@ SELECT
       )
     END AS sentence,
     CASE
-      WHEN l.is_lead THEN l.total_delta
+      WHEN l.is_lead AND NOT l.has_little_inputs THEN l.total_delta
+      WHEN l.is_lead THEN NULL
       WHEN NOT l.is_needless THEN l.share_bytes
     END AS share_bytes,
     CASE
+      WHEN l.is_lead AND l.has_little_inputs THEN 'likely'
       WHEN l.is_lead THEN 'proven'
       WHEN NOT l.is_needless THEN l.standing
     END AS standing
