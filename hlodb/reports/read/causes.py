@@ -190,7 +190,7 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
         case "new":
             text = f"{counted(count, 'new buffer')} of {leaders}"
         case "gone":
-            text = f"{buffers} {'is' if count == 1 else 'are'} gone"
+            text = f"{buffers} {'is' if count == 1 else 'are'} gone from the peak"
         case "lifetime":
             now = "now live" if sign > 0 else "no longer live"
             text = f"{buffers} {now} at the peak"

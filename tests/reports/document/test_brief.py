@@ -67,7 +67,8 @@ def test_a_gain_is_not_kept_while_a_larger_rise_is_open(tmp_path: Path) -> None:
 SITUATIONS = {
     "no_change": [],
     "improvement_only": [
-        "jit_eval CPU memory -2.00 MiB (-40.0 %): 1 buffer of exp is gone (-2.00 MiB).",
+        "jit_eval CPU memory -2.00 MiB (-40.0 %): 1 buffer of exp is gone from the peak"
+        " (-2.00 MiB).",
         "Next: keep the gain, with budgets just above the present size.",
         "$ hlodb report --run night-2 --propose-budgets >> hlodb.toml",
     ],
@@ -83,7 +84,8 @@ SITUATIONS = {
         "$ hlodb triage",
     ],
     "fixed": [
-        "jit_step CPU memory -2.00 MiB (-33.3 %): 1 buffer of exp is gone (-2.00 MiB).",
+        "jit_step CPU memory -2.00 MiB (-33.3 %): 1 buffer of exp is gone from the peak"
+        " (-2.00 MiB).",
     ],
     "missing_program": [
         'Why: run "night-1" has the program, "night-2" has not.',

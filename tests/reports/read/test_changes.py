@@ -216,7 +216,7 @@ IN_THE_ZOO = {
             ("fragmentation", "temp"): -392,
             ("new", "thread_local"): 72,
         },
-        "27 buffers of while, transpose are gone"
+        "27 buffers of while, transpose are gone from the peak"
         " (-3.22 MiB, others +389.69 KiB, net -2.84 MiB)",
     ),
 }
