@@ -268,8 +268,9 @@ CLAIMS = {
         (
             "vlmtune/model.py:77 Decoder.__call__: the loop also stores "
             "bf16[32,16,4096,4096]",
-            "proven",
+            "likely",
         ),
+        ("unexplained", "unknown"),
     ],
     ("vlm_lora", "merged"): [
         (
