@@ -10,15 +10,16 @@
 --   of the difference or 1 MiB in allocations of its own, or by being the only
 --   thing that differs. It is likely where its rule was mostly right when it
 --   was measured, unless it is of operations, which have buffers of their own,
---   or a constant of less, or where all other edits move memory the other
---   way. Where its rule says that it moves memory the other way, it counts
---   against the difference. What is less than that is unexplained. Where
---   nothing but two or three edits differs and none is a claim, all of it
---   follows from them together: the claim names the one whose results grew
---   most, if by more than all others; it is likely, without bytes, where
---   inputs differ, too, that have less than a tenth. is_little_output: an added output is less than that itself, so
---   that it is what computes it that needs memory: no claim beside an edit
---   that is one, nor where no row shows that memory followed from it.
+--   or a constant of less, or where all other edits move memory the other way.
+--   Where its rule says that it moves memory the other way, it counts against
+--   the difference. What is less than that is unexplained. Where nothing but
+--   two or three edits differs and none is a claim, all of it follows from
+--   them together: the claim names the one whose results grew most, if by more
+--   than all others; it is likely, without bytes, where inputs differ, too,
+--   that have less than a tenth. is_little_output: an added output is less
+--   than that itself, so that it is what computes it that needs memory: no
+--   claim beside an edit that is one, nor where no row shows that memory
+--   followed from it.
 -- grain: pair, memory space, edit
 WITH others AS (
   SELECT
