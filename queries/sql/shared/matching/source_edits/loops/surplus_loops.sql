@@ -34,6 +34,8 @@ loops AS MATERIALIZED (
     -- only where both sides say it.
     o.is_backward AND b.pair IS NOT NULL AS is_backward,
     o.is_backward AS is_of_gradients, o.user_function,
+    o.pair NOT IN (SELECT w.pair FROM user_functions AS w)
+    AND regexp_matches(o.op_name, 'jit\(_\w+\)+/while$') AS is_of_jax,
     o.frame_id, s.trip_count, s.body_size
   FROM operations AS o
   LEFT JOIN pairs_that_mark_backward_loops AS b USING (pair)
@@ -55,7 +57,6 @@ loops AS MATERIALIZED (
       n.pair IS NOT NULL
       OR NOT contains(o.op_name, '/jit(') AND y.pair IS NULL
       OR o.pair NOT IN (SELECT w.pair FROM user_functions AS w)
-      AND NOT regexp_matches(o.op_name, 'jit\(_\w+\)+/while$')
     )
 ),
 counted AS (
@@ -90,7 +91,7 @@ numbered AS (
   FROM unmatched_by_function AS l
   WHERE l.trip_count IS NOT NULL
 )
-SELECT l.*
+SELECT l.* EXCLUDE (is_of_jax)
 FROM unmatched_by_function AS l
 ANTI JOIN (
   SELECT l.pair, l.is_candidate, l.instruction_id
@@ -102,3 +103,4 @@ ANTI JOIN (
     AND o.trip_count = l.trip_count
     AND o.number = l.number
 ) AS d USING (pair, is_candidate, instruction_id)
+WHERE NOT l.is_of_jax
