@@ -28,7 +28,7 @@ AFTER = str(DATA / "moved_lines" / "after")
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     disk = tmp_path / "disk"
     disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", str(disk)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(disk)]
     if os.geteuid() != 0 or subprocess.run(mount, check=False).returncode:
         pytest.skip("no file system may be mounted here")
     yield disk

@@ -80,7 +80,7 @@ def test_the_program_that_a_log_names_leads(forward: Path) -> None:
     assert isinstance(lines, Table)
     assert lines.rows == (
         ("18.00 MiB", "74.9 %", "pairs.py:5", ""),
-        ("6.00 MiB", "25.0 %", "/srv/pairs.py:4", ""),
+        ("6.00 MiB", "25.0 %", "pairs.py:4", ""),
         ("36.00 KiB", "0.1 %", "arguments", ""),
         ("4 B", "0.0 %", "constants", ""),
     )
