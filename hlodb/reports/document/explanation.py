@@ -132,16 +132,7 @@ def outline(overview: Overview, programs: int, top: int) -> list[Section]:
     first = next(filled, None)
     near, folder = in_folder(overview)
     sections += [
-        Section(
-            title,
-            _space(
-                near,
-                space,
-                top,
-                is_first=space is first,
-                folder=folder if space is first else None,
-            ),
-        )
+        Section(title, _space(near, folder, space, top, is_first=space is first))
         for title, space in described.items()
     ]
     if not spaces:
@@ -228,7 +219,7 @@ def _left(row: Row) -> tuple[str, str, str]:
 
 
 def _space(
-    overview: Overview, space: Row, top: int, *, is_first: bool, folder: str | None
+    overview: Overview, folder: str | None, space: Row, top: int, *, is_first: bool
 ) -> list[Block]:
     """Return what is said of a memory space; `folder` has the source files named."""
     if space["reserved_bytes"] == 0:
@@ -245,12 +236,13 @@ def _space(
     if len(stretches) > 1:
         bars = sparkline(_levels(stretches), low=0)
         blocks.append(Paragraph(f"Live bytes over the schedule: {bars}"))
+    lines = rows_of(overview, "peak_by_source_line", space)
     blocks += [
-        *_lines(rows_of(overview, "peak_by_source_line", space), top),
+        *_lines(lines, top),
         *_layers(rows_of(overview, "peak_by_layer", space), top),
         *_buffers(rows_of(overview, "peak_contents", space), top),
     ]
-    if folder is not None:
+    if folder is not None and any(line_of(row) for row in lines):
         blocks.append(Paragraph(f"Source files are in {folder}."))
     return blocks if has_peak else blocks + missing_files(overview, space["path"])
 
