@@ -172,8 +172,9 @@ def _changed_text(f: Finding, shared: Names) -> str:
         why += f"; and {cause_in_short(f)}"
     sizes = bytes_from_to(f.base_bytes or 0, f.candidate_bytes or 0)
     delta = f"{signed_bytes(f.delta_bytes)}, {signed_percent(f.delta_ratio)}"
-    moved = "grew" if (f.delta_bytes or 0) > 0 else "shrank"
-    return f"{called(f, shared)} {memory(f)} {moved} {sizes} ({delta}), {why}"
+    change = f.delta_bytes or 0
+    moved = " grew" if change > 0 else " shrank" if change < 0 else ""
+    return f"{called(f, shared)} {memory(f)}{moved} {sizes} ({delta}), {why}"
 
 
 def _regressions(
