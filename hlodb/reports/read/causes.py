@@ -118,7 +118,7 @@ def edit_words(edits: Sequence[Claim], most: int) -> str:
     )
     rest = len(edits) - most
     differ = "differs" if rest == 1 else "differ"
-    more = f"{counted(rest, 'more place')} {differ}, perhaps as a result"
+    more = f"{counted(rest, 'more place')} {differ}"
     return f"{shown}; {more}" if rest > 0 else shown
 
 
