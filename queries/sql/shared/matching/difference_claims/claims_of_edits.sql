@@ -15,11 +15,11 @@
 --   the difference. What is less than that is unexplained. Where nothing but
 --   two or three edits differs and none is a claim, all of it follows from
 --   them together: the claim names the one whose results grew most, if by more
---   than all others; it is likely, without bytes, where inputs differ, too,
---   that have less than a tenth. is_little_output: an added output is less
---   than that itself, so that it is what computes it that needs memory: no
---   claim beside an edit that is one, nor where no row shows that memory
---   followed from it.
+--   than all others; it is likely, without bytes, where arguments are new or
+--   gone, too, that have less than a tenth. is_little_output: an added output
+--   is less than that itself, so that it is what computes it that needs
+--   memory: no claim beside an edit that is one, nor where no row shows that
+--   memory followed from it.
 -- grain: pair, memory space, edit
 WITH others AS (
   SELECT
@@ -29,6 +29,13 @@ WITH others AS (
   FROM shares AS s
   WHERE s.origin IN ('inputs', 'several')
   GROUP BY s.pair, s.space_color
+),
+-- Of other sizes or types, a small argument may make all that is computed so.
+pairs_with_larger_inputs AS (
+  SELECT DISTINCT c.pair
+  FROM changed_buffers AS c
+  WHERE c.parameter IS NOT NULL
+    AND c.part IN ('resized', 'retyped', 'repadded')
 ),
 weighed AS (
   SELECT
@@ -41,6 +48,7 @@ weighed AS (
     p.has_other_inputs
     AND NOT p.has_other_environment
     AND s.pair IS NOT NULL
+    AND r.pair IS NULL
     AND abs(coalesce(o.input_bytes, 0)) < 0.1 * abs(d.total_delta)
       AS has_little_inputs,
     coalesce(h.share_bytes, 0) AS row_bytes,
@@ -74,6 +82,7 @@ weighed AS (
   LEFT JOIN others AS o
     ON o.pair = e.pair
     AND o.space_color = d.space_color
+  LEFT JOIN pairs_with_larger_inputs AS r ON r.pair = e.pair
   WINDOW same_space AS (PARTITION BY e.pair, d.space_color)
 ),
 measured AS (
@@ -199,11 +208,8 @@ SELECT
       WHEN NOT coalesce(l.is_lead, FALSE) THEN l.sentence
       WHEN l.other_count = 0 THEN l.sentence
       WHEN l.other_count = 1
-        THEN l.sentence || '; 1 more place differs, perhaps as a result'
-      ELSE concat(
-        l.sentence, '; ', l.other_count,
-        ' more places differ, perhaps as a result'
-      )
+        THEN l.sentence || '; 1 more place differs'
+      ELSE concat(l.sentence, '; ', l.other_count, ' more places differ')
     END AS sentence,
     CASE
       WHEN l.is_lead AND NOT l.has_little_inputs THEN l.total_delta
