@@ -73,6 +73,10 @@ more_callers AS (
   GROUP BY
     c.pair, c.is_candidate, c.user_function, c.trip_count, c.file_name,
     c.function_name
+  QUALIFY row_number() OVER (
+    PARTITION BY c.pair, c.is_candidate, c.user_function, c.trip_count
+    ORDER BY c.file_name, c.function_name
+  ) = 1
 ),
 sited_loops AS (
   SELECT

@@ -35,7 +35,7 @@ loops AS MATERIALIZED (
     o.is_backward AND b.pair IS NOT NULL AS is_backward,
     o.is_backward AS is_of_gradients, o.user_function,
     o.pair NOT IN (SELECT w.pair FROM user_functions AS w)
-    AND regexp_matches(o.op_name, 'jit\(_\w+\)+/while$') AS is_of_jax,
+    AND regexp_matches(o.op_name, '[/(]jit\(_\w+\)+/while$') AS is_of_jax,
     o.frame_id, s.trip_count, s.body_size
   FROM operations AS o
   LEFT JOIN pairs_that_mark_backward_loops AS b USING (pair)
