@@ -57,10 +57,13 @@ shared_sites AS (
 callers AS (
   SELECT
     c.pair, c.is_candidate, c.frame_id, c.site, c.distance, c.file_name,
-    c.function_name, c.line,
-    lag(c.function_name) OVER (
-      PARTITION BY c.pair, c.is_candidate, c.frame_id ORDER BY c.distance
-    ) AS callee,
+    c.function_name,
+    struct_pack(
+      source_file := c.file_name, function_name := c.function_name,
+      line := c.line, callee := lag(c.function_name) OVER (
+        PARTITION BY c.pair, c.is_candidate, c.frame_id ORDER BY c.distance
+      ), distance := c.distance
+    ) AS place,
     coalesce(bool_or(e.pair IS NOT NULL) OVER (
       PARTITION BY c.pair, c.is_candidate, c.frame_id
       ORDER BY c.distance
@@ -78,10 +81,7 @@ chosen AS (
   SELECT
     c.pair, c.is_candidate, c.frame_id,
     arg_max(
-      struct_pack(
-        source_file := c.file_name, function_name := c.function_name,
-        line := c.line, callee := c.callee, distance := c.distance
-      ),
+      c.place,
       CASE
         WHEN s.unmatched_count >= 0.8 * s.operation_count
           AND s.operation_count < 0.5 * p.operation_count
@@ -117,12 +117,7 @@ called_otherwise AS (
 lifted AS (
   SELECT
     o.pair, o.is_candidate, o.frame_id,
-    arg_min(
-      struct_pack(
-        source_file := c.file_name, function_name := c.function_name,
-        line := c.line, callee := c.callee, distance := c.distance
-      ), c.distance
-    ) AS place
+    arg_min(c.place, c.distance) AS place
   FROM chosen AS o
   JOIN called_otherwise AS w
     ON w.pair = o.pair
