@@ -1,0 +1,39 @@
+-- step: Spaces with a claim of an edit where the inputs differ too, but
+--   nothing else: they have the rest with it. Where an argument is of another
+--   size, so is most of the program: is_together says that it is not divided,
+--   as what is left is less than what rows show of the inputs, or buffers that
+--   are not found again hold half of the difference the other way.
+-- grain: pair, memory space
+SELECT
+  e.pair, e.space_color, any_value(e.edit_count) AS edit_count,
+  coalesce(any_value(r.has_resized), FALSE)
+  AND count(e.share_bytes) = 0
+  AND (
+    2 * abs(any_value(s.share_bytes)) > abs(any_value(e.total_delta))
+    OR any_value(r.other_bytes) >= 0.5 * abs(any_value(e.total_delta))
+  ) AS is_together
+FROM claims_of_edits AS e
+JOIN compiled_pairs AS p USING (pair)
+LEFT JOIN (
+  SELECT
+    d.pair, d.space_color,
+    bool_or(c.part = 'resized' AND c.parameter IS NOT NULL) AS has_resized,
+    coalesce(sum(abs(c.delta_bytes)) FILTER (
+      WHERE c.part NOT IN ('resized', 'retyped', 'repadded')
+        AND c.delta_bytes * d.direction < 0
+    ), 0) AS other_bytes
+  FROM changed_buffers AS c
+  JOIN space_differences AS d USING (pair, space_color)
+  GROUP BY d.pair, d.space_color
+) AS r
+  ON r.pair = e.pair
+  AND r.space_color = e.space_color
+LEFT JOIN shares AS s
+  ON s.pair = e.pair
+  AND s.space_color = e.space_color
+  AND s.origin = 'inputs'
+WHERE e.standing IS NOT NULL
+  AND NOT e.is_against
+  AND p.has_other_inputs
+  AND NOT p.has_other_environment
+GROUP BY e.pair, e.space_color
