@@ -134,18 +134,7 @@ SELECT
     is_at_inner_call, stack_shape
   ) REPLACE (
     CASE
-      WHEN e.change = 'stack'
-        THEN regexp_replace(
-          e.base_text, '^((?:[^ ]+, ){2}[^ ]+), .*$', '\1 and others'
-        )
-      ELSE e.base_text
-    END AS base_text,
-    CASE e.change
-      WHEN 'stack'
-        THEN regexp_replace(
-          e.candidate_text, '^((?:[^ ]+, ){2}[^ ]+), .*$', '\1 and others'
-        )
-      WHEN 'added'
+      WHEN e.change = 'added'
         THEN regexp_replace(
           e.candidate_text, 'dynamic_update_(slice|index_in_dim)',
           coalesce(

@@ -1,7 +1,8 @@
 -- step: The sentence and advice of each edit: those of the first rule of its
 --   change whose pattern its texts match. Where arrays became smaller there is
 --   nothing to undo, unless they are of a wider type. An unknown number of
---   trips is left out. Of what was added, removed or replaced first, the
+--   trips is left out, and so are all but the three largest arrays of those
+--   that a loop stacks. Of what was added, removed or replaced first, the
 --   shapes are named that differ beside it.
 -- grain: pair, edit
 SELECT
@@ -16,8 +17,8 @@ SELECT
       WHEN '?' IN (e.base_text, e.candidate_text)
         THEN regexp_replace(r.sentence, ' of \{\w+\} steps', '')
       ELSE r.sentence
-    END, '{base}', coalesce(e.base_text, 'none')),
-    '{candidate}', coalesce(e.candidate_text, 'none')),
+    END, '{base}', coalesce(m.stacks, e.base_text, 'none')),
+    '{candidate}', coalesce(m.stacks, e.candidate_text, 'none')),
     '{subject}', coalesce(e.subject, 'the program')),
     '{operations}', e.operation_count || CASE
       WHEN e.operation_count = 1 THEN ' operation' ELSE ' operations'
@@ -45,6 +46,13 @@ LEFT JOIN (
   AND e.first_rank = f.first_rank
 CROSS JOIN LATERAL (
   SELECT
+    CASE
+      WHEN e.change = 'stack'
+        THEN regexp_replace(
+          coalesce(e.base_text, e.candidate_text),
+          '^((?:[^ ]+, ){2}[^ ]+), .*$', '\1 and others'
+        )
+    END AS stacks,
     e.operation_count - 1 AS more,
     CASE WHEN e.change = 'output' THEN 'output' ELSE 'argument' END
     || CASE WHEN e.operation_count > 2 THEN 's' ELSE '' END AS unit

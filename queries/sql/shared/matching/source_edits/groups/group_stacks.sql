@@ -6,9 +6,6 @@
 WITH moves AS (
   SELECT
     *,
-    regexp_matches(
-      op_name, '(^|/)while/body/(jit\()?dynamic_update_[a-z_]+\)?$'
-    ) AS is_written,
     regexp_full_match(
       operation,
       -- The backward pass adds what comes from it.
@@ -16,7 +13,7 @@ WITH moves AS (
       -- Its body may be a function that then returns more.
       '|add_any|closed_call'
     ) AS is_of_stack,
-    bool_or(is_written) OVER (
+    bool_or(is_stacked) OVER (
       PARTITION BY pair, is_candidate, computation_id
     ) AS is_in_loop
   FROM grouped_operations
@@ -33,7 +30,7 @@ written AS (
     GROUP BY pair, source_file, function_name
     HAVING bool_and(is_of_stack OR NOT is_in_loop)
   ) AS g USING (pair, source_file, function_name)
-  WHERE m.is_written
+  WHERE m.is_stacked
     AND m.size_bytes >= 0.001 * g.most_bytes
   GROUP BY m.pair, m.source_file, m.function_name, m.shape
   HAVING more <> 0

@@ -1,0 +1,50 @@
+-- step: What was edited in a group: a type, sharding or shape, what a loop
+--   stacks, else which operations were added, removed or replaced.
+-- grain: pair, file, function
+SELECT
+  s.*, o.base_operations, o.candidate_operations,
+  -- That of the largest result of what is named first.
+  o.candidate_lines[list_filter(
+    o.candidate_operations,
+    lambda x: NOT list_contains(o.candidate_unnamed, x)
+      AND NOT coalesce(list_contains(o.base_operations, x), FALSE)
+  )[1]] AS named_line, p.base_paths,
+  p.candidate_paths, t.operation_count AS retyped_count, t.new_line,
+  t.lost_line, t.kept_line, t.first_call,
+  CASE
+    WHEN t.base_type IS NOT NULL THEN 'retyped'
+    WHEN k.is_resharded AND k.is_even THEN 'resharded'
+    WHEN k.candidate_shape IS NOT NULL AND k.is_even THEN 'reshaped'
+    WHEN w.pair IS NOT NULL THEN 'stack'
+    WHEN o.base_operations IS NULL THEN 'added'
+    WHEN o.candidate_operations IS NULL THEN 'removed'
+    ELSE 'replaced'
+  END AS change,
+  CASE change
+    WHEN 'retyped' THEN t.base_type
+    WHEN 'resharded' THEN k.base_sharding
+    WHEN 'reshaped' THEN k.base_shape
+    WHEN 'stack' THEN w.base_stacks
+    ELSE nullif(array_to_string(list_filter(
+      o.base_operations,
+      lambda x: NOT list_contains(o.base_unnamed, x)
+        AND NOT coalesce(list_contains(o.candidate_operations, x), FALSE)
+    )[:3], ', '), '')
+  END AS base_text,
+  CASE change
+    WHEN 'retyped' THEN t.candidate_type
+    WHEN 'resharded' THEN k.candidate_sharding
+    WHEN 'reshaped' THEN k.candidate_shape
+    WHEN 'stack' THEN w.candidate_stacks
+    ELSE nullif(array_to_string(list_filter(
+      o.candidate_operations,
+      lambda x: NOT list_contains(o.candidate_unnamed, x)
+        AND NOT coalesce(list_contains(o.base_operations, x), FALSE)
+    )[:3], ', '), '')
+  END AS candidate_text
+FROM group_sums AS s
+JOIN operation_lists AS o USING (pair, source_file, function_name)
+LEFT JOIN group_paths AS p USING (pair, source_file, function_name)
+LEFT JOIN group_types AS t USING (pair, source_file, function_name)
+LEFT JOIN group_shapes AS k USING (pair, source_file, function_name)
+LEFT JOIN group_stacks AS w USING (pair, source_file, function_name)
