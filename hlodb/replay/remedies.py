@@ -27,6 +27,7 @@ from hlodb.replay.compile import (
 )
 from hlodb.replay.interpreters import Interpreter
 from hlodb.replay.recover import Key, Program, program_key
+from hlodb.text import plain_bytes
 
 Row: TypeAlias = Mapping[str, Any]
 """A row of the query remedies."""
@@ -183,7 +184,9 @@ def outcomes(
             if edit is None:
                 found.append(None)
                 continue
-            if problem := _unusable(original.get(key), *plain[key]):
+            if problem := _unusable(
+                original.get(key), *plain[key], interpreter.versions["jaxlib"]
+            ):
                 found.append(Outcome({}, {}, f"({problem})"))
                 continue
             done += 1
@@ -215,14 +218,24 @@ def _compiled(
 
 
 def _unusable(
-    original: Memory | None, plain: Compiled, before: Memory | None
+    original: Memory | None, plain: Compiled, before: Memory | None, release: str
 ) -> str | None:
     """Return why nothing can be compared with an unchanged replay."""
     if before is None:
         return first_line(plain.error) or "no buffer assignment"
     if _sizes(original) != _sizes(before):
-        return "the unchanged replay is inexact"
+        return (
+            f"compiled again unchanged by jaxlib {release}, it reserves"
+            f" {_reserved(before)} instead of {_reserved(original)}: name the release"
+            " that made the dump by --with jaxlib==X"
+        )
     return None
+
+
+def _reserved(memory: Memory | None) -> str:
+    """Return the reserved bytes of all memory spaces, one by one."""
+    sizes = [plain_bytes(found.reserved) for _, found in sorted((memory or {}).items())]
+    return " and ".join(sizes) or "an unknown size"
 
 
 def _outcome(before: Memory | None, edited: Compiled, after: Memory | None) -> Outcome:

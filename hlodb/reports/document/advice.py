@@ -55,6 +55,7 @@ _SURE_OF_LIMIT, _SURE_OF_SAVED = 0.05, 0.2
 """An estimate that leaves less of the limit, or of what it saves, may be wrong."""
 
 MEASURE = "`hlodb explain PATH --measure` compiles those that are an edit"
+LIMIT = "`--limit 80GiB`, or what else a device has, says after which the program fits"
 
 
 class Afterwards(NamedTuple):
@@ -187,7 +188,8 @@ def advice_blocks(
         table(header, rows, top, numeric=(0, 1), is_all=is_all),
     ]
     if (text := estimated(advice.shown)) and not is_measured:
-        blocks.append(Paragraph(f"{text}."))
+        which = "" if space["usable_bytes"] else f", and {LIMIT}"
+        blocks.append(Paragraph(f"{text}{which}."))
     if advice.folded:
         blocks.append(Paragraph(_folded(advice)))
     return [*blocks, *unpriced]

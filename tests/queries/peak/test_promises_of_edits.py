@@ -8,6 +8,7 @@ needed 83,221,425,604 bytes, as the program does without it.
 from __future__ import annotations
 
 import tarfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 
+MIB = 2**20
 PROGRAMS = {
     "video_flow": ("base", "soft_cap", "wide_moments"),
     "sparse_experts": ("base", "loss_remat", "narrow_moments"),
@@ -57,14 +59,12 @@ def reserved(connection: duckdb.DuckDBPyConnection, run: str) -> int:
     return int(row["reserved_bytes"])
 
 
-@pytest.mark.xfail(strict=True)
 def test_copies_of_moments_wait_for_no_norm(
     steps: duckdb.DuckDBPyConnection,
 ) -> None:
     assert "clip_apart" not in promised(steps, "video_flow/soft_cap")
 
 
-@pytest.mark.xfail(strict=True)
 def test_a_loss_that_is_in_chunks_needs_no_chunks(
     steps: duckdb.DuckDBPyConnection,
 ) -> None:
@@ -78,7 +78,6 @@ def test_a_loss_that_is_in_chunks_needs_no_chunks(
     assert abs(saved - true) <= 0.1 * true
 
 
-@pytest.mark.xfail(strict=True)
 @pytest.mark.parametrize(
     ("wide", "narrow"),
     [
@@ -92,3 +91,25 @@ def test_narrow_moments_are_copied_on_a_cpu(
     true = reserved(steps, wide) - reserved(steps, narrow)
     saved = promised(steps, wide)["halve_moment"]["saved_reserved_bytes"]
     assert abs(saved - true) <= 0.1 * true
+
+
+@pytest.mark.parametrize("run", ["video_flow/soft_cap", "sparse_experts/loss_remat"])
+def test_sums_of_gradients_and_guests_have_their_own_roles(
+    steps: duckdb.DuckDBPyConnection, run: str
+) -> None:
+    """Donated moments lend their memory to activations, also in loops."""
+    rows = run_query(steps, "peak_by_role", {"run": run, "color": 0}).dicts()
+    roles = Counter[str]()
+    for row in rows:
+        roles[row["role"]] += row["owned_bytes"]
+    assert roles["unclassified"] < 0.02 * roles.total()
+    held = run_query(steps, "peak_contents", {"run": run, "top": None}).dicts()
+    moments = Counter[str]()
+    for row in held:
+        if row["opcode"] == "parameter" and ".opt_state" in (row["op_name"] or ""):
+            moments[row["op_name"].split(".")[-1][:2]] += row["owned_bytes"]
+    # Of mu there are copies in bf16; its own memory holds other values.
+    if run == "video_flow/soft_cap":
+        true = 1.5 * moments["nu"]
+        unknown = sum(row["owned_bytes"] for row in held if not row["instruction"])
+        assert true < roles["optimiser_state"] < true + unknown + 8 * MIB

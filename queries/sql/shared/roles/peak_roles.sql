@@ -14,16 +14,18 @@
 --   (cache['v'] and cache['k']) is not the optimiser's v: it has the role of
 --   the k; nor is one named m or v that the forward pass reads. What XLA
 --   recomputes for the backward pass (.remat in the name of its instruction)
---   counts as made backward, as by jax.checkpoint. For parameters, made_in is
---   the phase of the first reader if PyTorch names it, but unknown in a
---   program that reads no array forward, such as an optimiser on its own,
---   which reads weights and state alike; last_read_in is optimiser if only the
---   optimiser reads it (parameter_readers). owned_bytes of a module and memory
---   space add up to live_peak_bytes.
+--   counts as made backward, as by jax.checkpoint, and so does what loops sum
+--   gradients in. For parameters, made_in is the phase of the first reader if
+--   PyTorch names it, but unknown in a program that reads no array forward,
+--   such as an optimiser on its own, which reads weights and state alike;
+--   last_read_in is optimiser if only the optimiser reads it
+--   (parameter_readers). owned_bytes of a module and memory space add up to
+--   live_peak_bytes.
 -- grain: module content, memory space, allocation, value
 -- steps: named_instructions, entry_computations, origins, result_values,
 --   updated_parameters, described_parameters, parameter_names,
---   parameter_copies, placed_at_peak, guest_values, homes
+--   parameter_copies, placed_at_peak, guest_values, homes,
+--   summed_gradients
 -- param run
 -- param program
 -- param module_ids
@@ -56,6 +58,10 @@ WITH described AS (
     coalesce(p.is_donated, FALSE) AS is_donated,
     CASE
       WHEN is_redone THEN 'backward'
+      WHEN v.kind = 'temp'
+        AND s.value_id IS NOT NULL
+        AND coalesce(h.origin_phase, h.made_in) IN ('other', 'none')
+        THEN 'backward'
       WHEN v.kind <> 'parameter' THEN coalesce(h.origin_phase, h.made_in)
       WHEN v.module_id IN (
         SELECT module_id
@@ -84,6 +90,9 @@ WITH described AS (
   LEFT JOIN gathered_values() AS g
     ON g.module_id = v.module_id
     AND g.value_id = v.value_id
+  LEFT JOIN summed_gradients AS s
+    ON s.module_id = v.module_id
+    AND s.value_id = v.value_id
 ),
 ruled AS (
   SELECT d.*, r.place, r.rule_id, r.role

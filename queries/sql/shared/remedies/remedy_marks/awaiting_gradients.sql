@@ -10,6 +10,15 @@ WITH RECURSIVE shaped AS MATERIALIZED (
     AND a.sizes = list_sort(string_split(v.dimensions, ','))
   WHERE v.kind = 'temp'
     AND v.opcode <> 'while'
+    -- A copy of an argument is no gradient.
+    AND (v.module_id, v.instruction_id) IN (
+      SELECT (o.module_id, o.instruction_id)
+      FROM operands AS o
+      JOIN scheduled_instructions AS i
+        ON i.module_id = o.module_id
+        AND i.instruction_id = o.operand_id
+      WHERE i.opcode <> 'parameter'
+    )
 ),
 numbers AS MATERIALIZED (
   SELECT v.module_id, v.value_id, v.instruction_id, v.start_step, v.end_step

@@ -180,6 +180,8 @@ marked AS (
         AND len(list_filter(
           k.weights,
           lambda w: len(w) = 2
+            -- Scales of each layer, which a loop reads, are no table of words.
+            AND w[1] >= 32
             AND w[2] >= 1024
             AND w[2] >= 8 * w[1]
             -- Words come first or last, and are not the positions.

@@ -37,7 +37,11 @@ SELECT
   a.module_id, a.allocation_id, a.color, a.name, a.dimensions,
   a.element_type, a.root, a.value_id, a.instruction_id, a.is_replaced,
   NOT a.is_replaced AND s.root IS NULL
-    AND NOT regexp_matches(a.name, '(^|[^a-z])(params?|weights?|state)')
+    -- Weights of examples are a part of the batch.
+    AND (
+      regexp_full_match(a.root, '(batch|inputs?|data|examples?)')
+      OR NOT regexp_matches(a.name, '(^|[^a-z])(params?|weights?|state)')
+    )
     AS is_input
 FROM every_argument AS a
 LEFT JOIN state AS s
