@@ -140,7 +140,8 @@ def _of_truths(root: Path) -> Iterator[Pair]:
                 for line in truths[part]["lines"]
             },
         )
-        base, candidate, delta = root / "base", root / name, truth["bytes"]
+        base = root / truth.get("base", "base")
+        candidate, delta = root / truth.get("candidate", name), truth["bytes"]
         verdict, operation = truth["verdict"], found.operation
         yield Pair(
             name,
@@ -260,10 +261,10 @@ def scored(archive: Path, verbose: bool = False) -> dict[str, Score]:
     """Return the scores of the pairs of an archive, by name."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
-        alone = Path(folder) / "base.duckdb"
-        pairs = list(unpacked(archive, Path(folder)))
-        _ingest(alone, pairs[0].base, "base")
-        for pair in pairs:
+        for pair in unpacked(archive, Path(folder)):
+            alone = Path(folder) / f"{pair.base.name} alone.duckdb"
+            if not alone.exists():
+                _ingest(alone, pair.base, "base")
             # Of its own, so that no other candidate is in its history.
             path = Path(folder) / f"{pair.name}.duckdb"
             copyfile(alone, path)
