@@ -8,12 +8,14 @@
 --   or fewer: then the layers are counted, or the optimiser's state if all are
 --   of that; new and gone otherwise, apart by what their names say: weights,
 --   averages of these, or the optimiser's state. Stacked layers are resized in
---   the first dimension of three arrays or more, and in no other. Partitions
+--   the first dimension of three arrays or more, and in no other. A first
+--   dimension is steps of a loop where loops of the base run as often as its
+--   size says, none of the candidate does, and the reverse. Partitions
 --   are devices. What people choose comes first: devices, layers, weights,
 --   sizes by place of size_names, types, then new and gone.
 -- grain: pair of modules, change
 -- steps: asked_pairs, asked_contents, arguments, paired_arguments,
---   leading_sizes, resized_arguments, patterns_of_unpaired, repeated_layers
+--   leading_sizes, loop_limits, resized_arguments, patterns_of_unpaired, repeated_layers
 -- param base_ids BIGINT[] = NULL: Module contents of the base.
 -- param candidate_ids BIGINT[] = NULL: Those of the candidate, in the same
 --   order; pairs that lack one of both have no row.
@@ -23,7 +25,7 @@
 -- column place BIGINT id neutral: Order of the change among those of its pair.
 -- column change VARCHAR name neutral: resized, retyped, repeated, new or gone.
 -- column meaning VARCHAR name neutral: What differs: batch, layers, devices,
---   weights, averaged weights, optimiser state, element type, or the
+--   loop steps, weights, averaged weights, optimiser state, element type, or the
 --   dimension of an argument.
 -- column base_size VARCHAR text neutral: How much, or of which type, in the
 --   base; NULL for new ones.

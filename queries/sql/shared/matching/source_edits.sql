@@ -27,14 +27,15 @@
 --   call_sites, innermost_calls, instruction_frames, edited_calls,
 --   user_folders, core_paths, operations, unmatched_operations,
 --   first_unmatched, operation_places, edited_functions, edit_sites,
---   loop_sizes, library_computations, surplus_loops, loop_contents,
---   unmatched_loops, loop_changes, recomputation_counts,
---   recomputation_changes, loop_edits, recomputation_edits, constant_edits,
---   callback_edits, output_edits, argument_edits, optimiser_edits,
---   explained_starts, group_starts, grouped_operations, operation_lists,
---   group_stacks, group_types, group_shapes, group_paths, group_callees,
---   group_sums, group_changes, ranked_groups, shape_followers,
---   groups_called_elsewhere, group_edits, edits, followed_shapes, sentences
+--   recomputation_counts, recomputation_changes, loop_sizes,
+--   library_computations, surplus_loops, loop_contents, unmatched_loops,
+--   loop_changes, loop_edits, moved_checkpoints, recomputation_edits,
+--   constant_edits, callback_edits, output_edits, argument_edits,
+--   optimiser_edits, gradient_edits, explained_starts, group_starts,
+--   grouped_operations, operation_lists, group_stacks, group_types,
+--   group_shapes, group_paths, group_callees, group_sums, group_changes,
+--   ranked_groups, shape_followers, groups_called_elsewhere, group_edits,
+--   edits, followed_shapes, sentences
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base snapshot.
 -- param base_ids BIGINT[] = NULL: Their contents.
 -- param candidate_runs BIGINT[] = NULL from 0: run_id of each candidate
@@ -44,8 +45,8 @@
 -- column pair BIGINT id neutral: Position of the pair in the lists.
 -- column place BIGINT id neutral: Order of the edit, the greatest first.
 -- column change VARCHAR name neutral: donation, output, constant, callback,
---   argument_sharding, optimiser, loop, recomputation, retyped, resharded,
---   reshaped, stack, added, removed or replaced.
+--   argument_sharding, optimiser, loop, recomputation, gradients, retyped,
+--   resharded, reshaped, stack, added, removed or replaced.
 -- column rule_id VARCHAR name neutral: Its rule of cause_rules.
 -- column sentence VARCHAR text neutral: What was edited, as the rule says it.
 -- column advice VARCHAR text neutral: What undoes it.

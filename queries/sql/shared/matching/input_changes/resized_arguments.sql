@@ -17,7 +17,14 @@ WITH dimensions AS (
         d.candidate_sizes[d.dimension]
     ) AS first_count,
     b.size = d.base_sizes[d.dimension]
-    AND c.size = d.candidate_sizes[d.dimension] AS is_leading
+    AND c.size = d.candidate_sizes[d.dimension] AS is_leading,
+    d.dimension = 1
+    AND len(d.base_sizes) >= 2
+    AND list_contains(v.numbers, CAST(d.base_sizes[1] AS VARCHAR))
+    AND list_contains(w.numbers, CAST(d.candidate_sizes[1] AS VARCHAR))
+    AND NOT list_contains(v.numbers, CAST(d.candidate_sizes[1] AS VARCHAR))
+    AND NOT list_contains(w.numbers, CAST(d.base_sizes[1] AS VARCHAR))
+      AS is_of_steps
   FROM (
     SELECT
       p.*, unnest(range(1, len(p.base_sizes) + 1)) AS dimension
@@ -26,6 +33,8 @@ WITH dimensions AS (
   ) AS d
   LEFT JOIN leading_sizes AS b ON b.module_id = d.base_id
   LEFT JOIN leading_sizes AS c ON c.module_id = d.candidate_id
+  LEFT JOIN loop_limits AS v ON v.module_id = d.base_id
+  LEFT JOIN loop_limits AS w ON w.module_id = d.candidate_id
   WHERE d.base_sizes[d.dimension] <> d.candidate_sizes[d.dimension]
     -- Another sharding gives a device a part of the same array, or more of it.
     AND NOT (
@@ -50,8 +59,9 @@ kept_sequences AS (
 ),
 named_dimensions AS (
   SELECT
-    d.*, n.place AS name_place,
-    n.meaning AS size_meaning,
+    d.*, CASE WHEN d.is_of_steps THEN 9 ELSE n.place END AS name_place,
+    CASE WHEN d.is_of_steps THEN 'loop steps' ELSE n.meaning END
+      AS size_meaning,
     k.base_id IS NOT NULL
     AND coalesce(n.meaning = 'sequence length', FALSE) AS is_no_sequence,
     d.dimension = 1

@@ -21,6 +21,8 @@ WITH all_edits AS (
   UNION ALL BY NAME
   FROM recomputation_edits
   UNION ALL BY NAME
+  FROM gradient_edits
+  UNION ALL BY NAME
   FROM group_edits
 ),
 changed_types AS (
@@ -150,7 +152,7 @@ SELECT
     END AS change
   ),
   d.pair IS NOT NULL
-  OR e.change NOT IN ('retyped', 'reshaped')
+  OR e.change NOT IN ('retyped', 'reshaped', 'gradients')
   -- The number of trips is said elsewhere, too, as by a constant.
   AND NOT (
     e.change = 'loop'

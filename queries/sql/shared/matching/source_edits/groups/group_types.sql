@@ -1,6 +1,6 @@
 -- step: The most frequent change of a floating-point type in a group: of an
---   operation that both sides have with the same dimensions, or by a
---   conversion that only one side has, unless all that reads it is new, too,
+--   operation that both sides have with the same dimensions, of three or more
+--   that both have with as many elements, or by a conversion that only one side has, unless all that reads it is new, too,
 --   or the group has twice as many other operations on one side. Elsewhere
 --   they are other arrays, such as the stacks that a loop begins with.
 --   first_call: that of the first operation of the candidate that has another
@@ -41,6 +41,51 @@ keys AS (
   GROUP BY
     pair, source_file, function_name, key,
     regexp_extract(shape, '\[.*')
+),
+-- What another function computes, with as many elements of another type.
+rewritten AS (
+  SELECT
+    *, count(*) OVER (
+      PARTITION BY
+        pair, source_file, function_name, base_type, candidate_type
+    ) AS key_count
+  FROM (
+    SELECT
+      pair, source_file, function_name,
+      min(element_type) FILTER (WHERE NOT is_candidate) AS base_type,
+      min(element_type) FILTER (WHERE is_candidate) AS candidate_type,
+      list_has_any(
+        list(element_type) FILTER (WHERE NOT is_candidate),
+        list(element_type) FILTER (WHERE is_candidate)
+      ) AS is_on_both_sides,
+      least(count_if(NOT is_candidate), count_if(is_candidate))
+        AS operation_count,
+      min(instruction_id) FILTER (WHERE is_candidate) AS first_id,
+      arg_min(frame_id, instruction_id) FILTER (WHERE is_candidate)
+        AS first_frame_id
+    FROM (
+      SELECT
+        *, list_product(CAST(
+          string_split(nullif(trim(dims, '[]'), ''), ',') AS DOUBLE[]
+        )) AS element_count
+      FROM grouped_operations AS g
+      ANTI JOIN keys AS k
+        ON k.pair = g.pair
+        AND k.source_file = g.source_file
+        AND k.function_name = g.function_name
+        AND k.base_type <> k.candidate_type
+        AND NOT k.is_on_both_sides
+      WHERE NOT is_backward
+        AND opcode IN (
+          'dot', 'convolution', 'exponential', 'divide', 'subtract', 'log',
+          'tanh', 'rsqrt', 'maximum'
+        )
+    )
+    GROUP BY pair, source_file, function_name, operation, element_count
+    HAVING base_type <> candidate_type
+      AND NOT is_on_both_sides
+  )
+  QUALIFY key_count >= 3
 ),
 -- Conversions that only operations read which the other side lacks.
 of_new_operations AS (
@@ -84,6 +129,8 @@ retyped AS (
   FROM keys
   WHERE base_type <> candidate_type
     AND NOT is_on_both_sides
+  UNION ALL BY NAME
+  SELECT * EXCLUDE (key_count) FROM rewritten
   UNION ALL BY NAME
   SELECT
     g.pair, g.source_file, g.function_name,

@@ -2,7 +2,7 @@
 --   the base is compared with one of the candidate. No edit of its own is one
 --   whose line is a call that leads to another such loop, which a backward
 --   pass may have, nor one of several that a loop ran which the other side has
---   around it.
+--   around it, nor one that only moves arrays beside another checkpoint.
 -- grain: pair, side, loop
 WITH led_to AS (
   SELECT
@@ -62,9 +62,29 @@ copies AS (
     AND u.is_candidate = t.is_candidate
     AND u.instruction_id = t.instruction_id
 ),
+-- What needs no gradient of a loop in a loop, such as weights of another type,
+-- JAX computes in a loop of its own before both.
+preparing AS (
+  SELECT l.pair, l.is_candidate, l.instruction_id
+  FROM surplus_loops AS l
+  JOIN loop_contents AS t USING (pair, is_candidate, instruction_id)
+  JOIN operations AS o
+    ON o.pair = t.pair
+    AND o.is_candidate = t.is_candidate
+    AND o.computation_id = t.computation_id
+  WHERE l.pair IN (SELECT r.pair FROM recomputation_changes AS r)
+  GROUP BY l.pair, l.is_candidate, l.instruction_id
+  HAVING bool_and(o.opcode IN (
+    'bitcast', 'broadcast', 'call', 'constant', 'convert', 'copy',
+    'dynamic-slice', 'dynamic-update-slice', 'gather', 'get-tuple-element',
+    'iota', 'parameter', 'reshape', 'slice', 'transpose', 'tuple'
+  ))
+),
 explained_loops AS (
   SELECT c.pair, c.is_candidate, c.instruction_id
   FROM copies AS c
+  UNION
+  FROM preparing
   UNION
   -- Below a checkpoint, JAX leaves out the line of a loop.
   SELECT u.pair, u.is_candidate, u.instruction_id

@@ -79,14 +79,18 @@ RIGHT JOIN (
     sign(more_recomputed) = sign(all_candidate - all_base) AS is_of_all,
     sign(more_recomputed) = sign(computed_candidate - computed_base)
       AS is_of_computed,
+    -- What only stores is in the way where it is most of the difference.
+    2 * abs(all_candidate - all_base) >= abs(more_recomputed) AS is_mostly_all,
     CASE
-      WHEN is_of_all THEN all_base
+      WHEN is_of_all AND is_mostly_all THEN all_base
       WHEN is_of_computed THEN computed_base
+      WHEN is_of_all THEN all_base
       ELSE changed_base
     END AS base_recomputed,
     CASE
-      WHEN is_of_all THEN all_candidate
+      WHEN is_of_all AND is_mostly_all THEN all_candidate
       WHEN is_of_computed THEN computed_candidate
+      WHEN is_of_all THEN all_candidate
       ELSE changed_candidate
     END AS candidate_recomputed
   FROM recomputation_counts

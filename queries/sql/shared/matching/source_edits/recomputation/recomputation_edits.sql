@@ -187,9 +187,11 @@ paths AS (
 )
 SELECT
   t.pair, 'recomputation' AS change,
-  CAST(t.base_recomputed AS VARCHAR) AS base_text,
-  CAST(t.candidate_recomputed AS VARCHAR) AS candidate_text,
+  coalesce(m.base_parts, CAST(t.base_recomputed AS VARCHAR)) AS base_text,
+  coalesce(m.candidate_parts, CAST(t.candidate_recomputed AS VARCHAR))
+    AS candidate_text,
   CASE
+    WHEN m.pair IS NOT NULL THEN 'moved'
     WHEN t.candidate_recomputed > t.base_recomputed
       THEN CASE WHEN t.more_barriers > 0 THEN 'more' ELSE 'saves less' END
     WHEN t.is_kept
@@ -203,6 +205,7 @@ SELECT
   CASE WHEN s.is_candidate THEN s.line ELSE l.line END AS candidate_line,
   p.base_paths, p.candidate_paths
 FROM recomputation_changes AS t
+LEFT JOIN moved_checkpoints AS m ON m.pair = t.pair
 LEFT JOIN paths AS p ON p.pair = t.pair
 LEFT JOIN checkpoint_sites AS s ON s.pair = t.pair
 LEFT JOIN other_lines AS l ON l.pair = t.pair
