@@ -69,6 +69,11 @@ RULES = {
         "remat_partly_removed": ("u1_remat", "u2_shard"),
     },
     "weather_fno": {"gradients_kept": ("multi_steps", "modes")},
+    "weather_windows": {
+        "gradients_flow": ("~stopped", "stopped"),
+        "gradients_stop": ("stopped", "library_attention"),
+        "remat_moved": ("block_remat", "policy"),
+    },
 }
 
 # Sizes that a line computes with, in the two programs without loop or remat.
@@ -91,6 +96,7 @@ ELSEWHERE = ("output_computed", "stack_added", "stack_removed")
         "recycled_trunk",
         pytest.param("state_space_tpu", marks=pytest.mark.slow),
         "weather_fno",
+        "weather_windows",
     ],
 )
 def test_rules_apply_where_they_should_alone(tmp_path: Path, archive: str) -> None:

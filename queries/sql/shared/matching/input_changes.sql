@@ -15,7 +15,8 @@
 --   sizes by place of size_names, types, then new and gone.
 -- grain: pair of modules, change
 -- steps: asked_pairs, asked_contents, arguments, paired_arguments,
---   leading_sizes, loop_limits, resized_arguments, patterns_of_unpaired, repeated_layers
+--   leading_sizes, loop_limits, resized_arguments, patterns_of_unpaired,
+--   repeated_layers
 -- param base_ids BIGINT[] = NULL: Module contents of the base.
 -- param candidate_ids BIGINT[] = NULL: Those of the candidate, in the same
 --   order; pairs that lack one of both have no row.
@@ -25,8 +26,8 @@
 -- column place BIGINT id neutral: Order of the change among those of its pair.
 -- column change VARCHAR name neutral: resized, retyped, repeated, new or gone.
 -- column meaning VARCHAR name neutral: What differs: batch, layers, devices,
---   loop steps, weights, averaged weights, optimiser state, element type, or the
---   dimension of an argument.
+--   loop steps, weights, averaged weights, optimiser state, element type, or
+--   the dimension of an argument.
 -- column base_size VARCHAR text neutral: How much, or of which type, in the
 --   base; NULL for new ones.
 -- column candidate_size VARCHAR text neutral: The same in the candidate; NULL

@@ -1,5 +1,6 @@
 -- step: Values in the memory of a parameter or result that are no part of it.
---   In a loop, the array of a result is made step by step, in all of its memory.
+--   In a loop, the array of a result is made step by step, in all of its
+--   memory.
 -- grain: value
 SELECT v.module_id, v.value_id
 FROM placed_at_peak AS v

@@ -1,8 +1,9 @@
 -- step: The most frequent change of a floating-point type in a group: of an
 --   operation that both sides have with the same dimensions, of three or more
---   that both have with as many elements, or by a conversion that only one side has, unless all that reads it is new, too,
---   or the group has twice as many other operations on one side. Elsewhere
---   they are other arrays, such as the stacks that a loop begins with.
+--   that both have with as many elements, or by a conversion that only one
+--   side has, unless all that reads it is new, too, or the group has twice as
+--   many other operations on one side. Elsewhere they are other arrays, such
+--   as the stacks that a loop begins with.
 --   first_call: that of the first operation of the candidate that has another
 --   type. new_line and lost_line: those of the first such conversion of the
 --   candidate and of the base. kept_line: that in the candidate of what the
