@@ -37,6 +37,10 @@ RULES = {
         "promotion": ("gen_promotion", "~gen_promotion"),
         "replaced": ("~gen_concatenated", "gen_concatenated"),
     },
+    "image_text": {
+        "moved_before_loop": ("hoisted", "saves_less"),
+        "moved_into_loop": ("~hoisted", "hoisted"),
+    },
     "lm-cpu": {
         "mask_materialised": ("lm_mask", "~lm_mask"),
         "one_hot": ("lm_one_hot", "~lm_one_hot"),
@@ -97,6 +101,7 @@ ELSEWHERE = ("output_computed", "stack_added", "stack_removed")
         pytest.param("state_space_tpu", marks=pytest.mark.slow),
         "weather_fno",
         "weather_windows",
+        "image_text",
     ],
 )
 def test_rules_apply_where_they_should_alone(tmp_path: Path, archive: str) -> None:

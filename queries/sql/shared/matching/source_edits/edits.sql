@@ -146,6 +146,13 @@ SELECT
       ELSE e.candidate_text
     END AS candidate_text,
     CASE
+      WHEN m.pair IS NOT NULL AND m.is_before_loop THEN 'before the loop'
+      WHEN m.pair IS NOT NULL THEN 'in the loop'
+      ELSE e.base_text
+    END AS base_text,
+    coalesce(m.operations, e.subject) AS subject,
+    CASE
+      WHEN m.pair IS NOT NULL THEN 'moved'
       WHEN e.change = 'replaced' AND e.candidate_text IS NULL THEN 'removed'
       WHEN e.change = 'replaced' AND e.base_text IS NULL THEN 'added'
       ELSE e.change
@@ -166,6 +173,14 @@ LEFT JOIN edited_calls AS p USING (pair)
 LEFT JOIN changed_types AS t USING (pair)
 LEFT JOIN edited_lines AS d
   USING (pair, source_file, function_name, candidate_line)
+LEFT JOIN moved_groups AS m
+  ON m.pair = e.pair
+  AND m.source_file = e.source_file
+  AND m.function_name = e.function_name
+  AND e.change = 'replaced'
+  AND e.base_text IS NULL
+  AND e.candidate_text IS NULL
+  AND m.operations <> ''
 -- Without an edited line of the user, other operations are those of another
 -- release of a library, unless outputs differ. Where one side has no frames,
 -- loops cannot be distinguished from unrolled ones.
@@ -179,6 +194,7 @@ AND NOT (
   e.change = 'replaced'
   AND e.base_text IS NULL
   AND e.candidate_text IS NULL
+  AND m.pair IS NULL
 )
 -- What is little beside another edit may be a trace of it.
 AND (

@@ -76,10 +76,11 @@ SELECT
       g.change = 'retyped'
       AND (
         g.lost_line IS NOT NULL
+        OR g.first_lost_place IS NOT NULL
         OR g.base_line IS NULL AND g.new_line IS NOT NULL
       ) DESC,
       CASE
-        WHEN g.change = 'retyped' AND g.lost_line IS NOT NULL
+        WHEN g.change = 'retyped'
           THEN coalesce(g.first_lost_place, g.first_place)
         ELSE g.first_place
       END, g.source_file, g.function_name

@@ -1,0 +1,31 @@
+-- step: Groups of the same operations on both sides that one side computes in
+--   more loops: before a loop they are there for all of its steps at once.
+-- grain: pair, file, function
+WITH loops_around AS (
+  SELECT c.pair, c.is_candidate, c.computation_id, count(*) AS loops
+  FROM (
+    SELECT pair, is_candidate, computation_id, unnest(calls) AS instruction_id
+    FROM call_chains
+  ) AS c
+  JOIN operations AS o USING (pair, is_candidate, instruction_id)
+  WHERE o.opcode = 'while'
+  GROUP BY c.pair, c.is_candidate, c.computation_id
+)
+SELECT
+  g.pair, g.source_file, g.function_name,
+  max(coalesce(l.loops, 0)) FILTER (WHERE g.is_candidate)
+    < min(coalesce(l.loops, 0)) FILTER (WHERE NOT g.is_candidate)
+    AS is_before_loop,
+  max(coalesce(l.loops, 0)) FILTER (WHERE NOT g.is_candidate)
+    < min(coalesce(l.loops, 0)) FILTER (WHERE g.is_candidate) AS is_in_loop,
+  array_to_string(
+    list_distinct(list(g.operation ORDER BY g.instruction_id) FILTER (
+      WHERE g.opcode NOT IN ('broadcast', 'reshape', 'convert')
+    ))[:3], ', '
+  ) AS operations
+FROM grouped_operations AS g
+LEFT JOIN loops_around AS l USING (pair, is_candidate, computation_id)
+WHERE NOT g.is_backward
+  AND NOT g.is_recomputed
+GROUP BY g.pair, g.source_file, g.function_name
+HAVING is_before_loop OR is_in_loop
