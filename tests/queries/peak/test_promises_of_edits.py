@@ -1,8 +1,9 @@
 """What remedies promise of programs whose edits were compiled, too.
 
-tests/data/edits/video_flow and sparse_experts are training steps for eight devices,
-compiled for a CPU. `optax.clip` instead of `optax.clip_by_global_norm` in `soft_cap`
-needed 83,221,425,604 bytes, as the program does without it.
+tests/data/edits/video_flow, sparse_experts, weather_windows and image_text are steps
+for eight devices, compiled for a CPU. `optax.clip` instead of
+`optax.clip_by_global_norm` in `soft_cap` needed 83,221,425,604 bytes, as the program
+does without it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ MIB = 2**20
 PROGRAMS = {
     "video_flow": ("base", "soft_cap", "wide_moments"),
     "sparse_experts": ("base", "loss_remat", "narrow_moments"),
+    "weather_windows": ("base", "lead_remat"),
+    "image_text": ("kept_layers",),
 }
 
 
@@ -113,3 +116,24 @@ def test_sums_of_gradients_and_guests_have_their_own_roles(
         true = 1.5 * moments["nu"]
         unknown = sum(row["owned_bytes"] for row in held if not row["instruction"])
         assert true < roles["optimiser_state"] < true + unknown + 8 * MIB
+
+
+def test_what_a_loop_saves_goes_with_what_the_compiler_widens(
+    steps: duckdb.DuckDBPyConnection,
+) -> None:
+    """XLA for CPUs makes f32 of whole stacks before the backward loop reads them."""
+    saved = promised(steps, "weather_windows/lead_remat")["checkpoint_loop"]
+    true = reserved(steps, "weather_windows/lead_remat") - reserved(
+        steps, "weather_windows/base"
+    )
+    assert abs(saved["saved_reserved_bytes"] - true) <= 0.1 * true
+
+
+def test_a_librarys_kernel_has_the_line_of_what_it_returns(
+    steps: duckdb.DuckDBPyConnection,
+) -> None:
+    """It pads gradients of four layers; a norm's line is that of the kernel."""
+    run = "image_text/kept_layers"
+    rows = run_query(steps, "peak_contents", {"run": run, "color": 0}).dicts()
+    [found] = [row for row in rows if row["instruction"] == "ynn_fusion.124"]
+    assert (found["source_file"], found["source_line"]) == ("duet/layers.py", 133)

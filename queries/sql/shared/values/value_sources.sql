@@ -58,7 +58,8 @@ tenants AS MATERIALIZED (
 ),
 described AS MATERIALIZED (
   SELECT
-    i.module_id, i.instruction_id, i.schedule_step, f.opcode, f.op_name
+    i.module_id, i.instruction_id, i.schedule_step, f.opcode, f.op_name,
+    f.opcode = 'fusion' AND f.fusion_kind = 'kCustom' AS is_library_kernel
   FROM (SELECT DISTINCT module_id FROM tenants) AS t
   JOIN store.instructions AS i USING (module_id)
   LEFT JOIN store.instruction_forms AS f USING (form_id)
@@ -196,11 +197,31 @@ found AS (
     AND i.instruction_id = r.reader_id
   GROUP BY r.module_id, r.locations_id, r.value_id
 ),
+-- The kernel of a library has the line of one of its operations; the last one
+-- makes the value.
+last_operations AS (
+  SELECT d.module_id, d.instruction_id, c.root_instruction_id
+  FROM described AS d
+  JOIN called_computations AS k USING (module_id, instruction_id)
+  JOIN computations AS c
+    ON c.module_id = k.module_id
+    AND c.computation_id = k.computation_id
+  WHERE d.is_library_kernel
+),
 chosen AS (
   SELECT
-    t.module_id, t.locations_id, t.value_id, t.instruction_id,
+    t.module_id, t.locations_id, t.value_id,
+    coalesce(e.instruction_id, t.instruction_id) AS instruction_id,
     'defined' AS attribution
   FROM tenants AS t
+  LEFT JOIN last_operations AS r
+    ON r.module_id = t.module_id
+    AND r.instruction_id = t.instruction_id
+  LEFT JOIN sources AS e
+    ON e.module_id = t.module_id
+    AND e.locations_id = t.locations_id
+    AND e.instruction_id = r.root_instruction_id
+    AND e.source_file IS NOT NULL
   ANTI JOIN made AS m
     ON m.module_id = t.module_id
     AND m.locations_id = t.locations_id

@@ -23,14 +23,28 @@ WITH carried_arrays AS MATERIALIZED (
     ON v.module_id = p.module_id
     AND v.value_id = p.value_id
 ),
+-- What the compiler widens is read by what reads it then.
+reads_of_widened AS MATERIALIZED (
+  SELECT v.module_id, v.instruction_id AS widening_id, u.instruction_id
+  FROM arrays AS v
+  SEMI JOIN widened_arrays AS w
+    ON w.module_id = v.module_id
+    AND w.value_id = v.value_id
+  JOIN store.value_uses AS u
+    ON u.module_id = v.module_id
+    AND u.value_id = v.value_id
+),
 -- A stack that no loop reads is a result of its own loop, and stays.
 results_of_loops AS MATERIALIZED (
   SELECT l.module_id, l.allocation_id, l.offset_bytes
   FROM carried_arrays AS l
   JOIN store.value_uses AS u USING (module_id, value_id)
+  LEFT JOIN reads_of_widened AS r
+    ON r.module_id = u.module_id
+    AND r.widening_id = u.instruction_id
   JOIN store.instructions AS i
     ON i.module_id = u.module_id
-    AND i.instruction_id = u.instruction_id
+    AND i.instruction_id = coalesce(r.instruction_id, u.instruction_id)
   JOIN store.instruction_forms AS f USING (form_id)
   WHERE l.dimensions LIKE '%,%'
   GROUP BY l.module_id, l.allocation_id, l.offset_bytes
