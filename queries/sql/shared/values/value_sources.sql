@@ -197,11 +197,14 @@ found AS (
     AND i.instruction_id = r.reader_id
   GROUP BY r.module_id, r.locations_id, r.value_id
 ),
--- The kernel of a library has the line of one of its operations; the last one
--- makes the value.
+-- On a CPU, the kernel of a library has the line of one of its operations; the
+-- last one makes the value.
 last_operations AS (
   SELECT d.module_id, d.instruction_id, c.root_instruction_id
   FROM described AS d
+  SEMI JOIN modules AS m
+    ON m.module_id = d.module_id
+    AND m.platform = 'cpu'
   JOIN called_computations AS k USING (module_id, instruction_id)
   JOIN computations AS c
     ON c.module_id = k.module_id
