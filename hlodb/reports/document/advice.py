@@ -55,7 +55,9 @@ _SURE_OF_LIMIT, _SURE_OF_SAVED = 0.05, 0.2
 """An estimate that leaves less of the limit, or of what it saves, may be wrong."""
 
 MEASURE = "`hlodb explain PATH --measure` compiles those that are an edit"
-LIMIT = "`--limit 80GiB`, or what else a device has, says after which the program fits"
+LIMIT = (
+    "With `--limit SIZE`, such as 80GiB, each row says whether the program fits then"
+)
 
 
 class Afterwards(NamedTuple):
@@ -188,8 +190,8 @@ def advice_blocks(
         table(header, rows, top, numeric=(0, 1), is_all=is_all),
     ]
     if (text := estimated(advice.shown)) and not is_measured:
-        which = "" if space["usable_bytes"] else f", and {LIMIT}"
-        blocks.append(Paragraph(f"{text}{which}."))
+        more = "" if space["usable_bytes"] else f" {LIMIT}."
+        blocks.append(Paragraph(f"{text}.{more}"))
     if advice.folded:
         blocks.append(Paragraph(_folded(advice)))
     return [*blocks, *unpriced]

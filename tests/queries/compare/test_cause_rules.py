@@ -38,7 +38,7 @@ RULES = {
         "replaced": ("~gen_concatenated", "gen_concatenated"),
     },
     "image_text": {
-        "moved_before_loop": ("hoisted", "saves_less"),
+        "moved_out_of_loop": ("hoisted", "saves_less"),
         "moved_into_loop": ("~hoisted", "hoisted"),
     },
     "lm-cpu": {
@@ -74,8 +74,8 @@ RULES = {
     },
     "weather_fno": {"gradients_kept": ("multi_steps", "modes")},
     "weather_windows": {
-        "gradients_flow": ("~stopped", "stopped"),
-        "gradients_stop": ("stopped", "library_attention"),
+        "gradients_computed": ("~stopped", "stopped"),
+        "gradients_left_out": ("stopped", "library_attention"),
         "remat_moved": ("block_remat", "policy"),
     },
 }

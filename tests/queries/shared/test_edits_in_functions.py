@@ -527,8 +527,8 @@ CLAIMS = {
     ],
     ("weather_windows", "stopped"): [
         (
-            "gradients no longer flow back through Embed.__call__ (14 fewer"
-            " operations in the backward pass), first at skycast/model.py:84",
+            "gradients no longer computed in Embed.__call__ (14 operations of the"
+            " backward pass), first at skycast/model.py:84",
             "proven",
         ),
     ],
@@ -543,8 +543,8 @@ CLAIMS = {
     ("weather_windows", "renamed"): [],
     ("image_text", "hoisted"): [
         (
-            "duet/model.py:22 preprocess: sub, div computed before a loop, for all of"
-            " its steps at once",
+            "duet/model.py:22 preprocess: sub, div computed outside of a loop, for all"
+            " of its steps at once",
             "proven",
         ),
     ],

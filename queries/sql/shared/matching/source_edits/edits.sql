@@ -146,8 +146,8 @@ SELECT
       ELSE e.candidate_text
     END AS candidate_text,
     CASE
-      WHEN m.pair IS NOT NULL AND m.is_before_loop THEN 'before the loop'
-      WHEN m.pair IS NOT NULL THEN 'in the loop'
+      WHEN m.is_out_of_loop THEN 'outside of the loop'
+      WHEN m.is_in_loop THEN 'in the loop'
       ELSE e.base_text
     END AS base_text,
     coalesce(m.operations, e.subject) AS subject,

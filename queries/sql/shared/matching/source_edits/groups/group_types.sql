@@ -22,9 +22,28 @@ WITH uneven_groups AS (
   HAVING greatest(base_count, candidate_count)
     > 2 * least(base_count, candidate_count) + 2
 ),
+-- What is compared: operations of one key and shape, and what another function
+-- computes, with as many elements.
+likenesses AS (
+  SELECT
+    *, FALSE AS is_rewritten,
+    hash(key, regexp_extract(shape, '\[.*')) AS likeness
+  FROM grouped_operations
+  UNION ALL
+  SELECT
+    *, TRUE, hash(operation, list_product(CAST(
+      string_split(nullif(trim(dims, '[]'), ''), ',') AS DOUBLE[]
+    )))
+  FROM grouped_operations
+  WHERE NOT is_backward
+    AND opcode IN (
+      'dot', 'convolution', 'exponential', 'divide', 'subtract', 'log',
+      'tanh', 'rsqrt', 'maximum'
+    )
+),
 keys AS (
   SELECT
-    pair, source_file, function_name,
+    pair, source_file, function_name, is_rewritten,
     min(element_type) FILTER (WHERE NOT is_candidate) AS base_type,
     min(element_type) FILTER (WHERE is_candidate) AS candidate_type,
     list_has_any(
@@ -38,55 +57,10 @@ keys AS (
     arg_min(frame_id, instruction_id) FILTER (
       WHERE is_candidate AND NOT is_backward
     ) AS first_frame_id
-  FROM grouped_operations
-  GROUP BY
-    pair, source_file, function_name, key,
-    regexp_extract(shape, '\[.*')
-),
--- What another function computes, with as many elements of another type.
-rewritten AS (
-  SELECT
-    *, count(*) OVER (
-      PARTITION BY
-        pair, source_file, function_name, base_type, candidate_type
-    ) AS key_count
-  FROM (
-    SELECT
-      pair, source_file, function_name,
-      min(element_type) FILTER (WHERE NOT is_candidate) AS base_type,
-      min(element_type) FILTER (WHERE is_candidate) AS candidate_type,
-      list_has_any(
-        list(element_type) FILTER (WHERE NOT is_candidate),
-        list(element_type) FILTER (WHERE is_candidate)
-      ) AS is_on_both_sides,
-      least(count_if(NOT is_candidate), count_if(is_candidate))
-        AS operation_count,
-      min(instruction_id) FILTER (WHERE is_candidate) AS first_id,
-      arg_min(frame_id, instruction_id) FILTER (WHERE is_candidate)
-        AS first_frame_id
-    FROM (
-      SELECT
-        *, list_product(CAST(
-          string_split(nullif(trim(dims, '[]'), ''), ',') AS DOUBLE[]
-        )) AS element_count
-      FROM grouped_operations AS g
-      ANTI JOIN keys AS k
-        ON k.pair = g.pair
-        AND k.source_file = g.source_file
-        AND k.function_name = g.function_name
-        AND k.base_type <> k.candidate_type
-        AND NOT k.is_on_both_sides
-      WHERE NOT is_backward
-        AND opcode IN (
-          'dot', 'convolution', 'exponential', 'divide', 'subtract', 'log',
-          'tanh', 'rsqrt', 'maximum'
-        )
-    )
-    GROUP BY pair, source_file, function_name, operation, element_count
-    HAVING base_type <> candidate_type
-      AND NOT is_on_both_sides
-  )
-  QUALIFY key_count >= 3
+  FROM likenesses
+  GROUP BY pair, source_file, function_name, is_rewritten, likeness
+  HAVING base_type <> candidate_type
+    AND NOT is_on_both_sides
 ),
 -- Conversions that only operations read which the other side lacks.
 of_new_operations AS (
@@ -126,12 +100,18 @@ converted_stacks AS (
   WHERE d.opcode = 'convert'
 ),
 retyped AS (
-  SELECT *
+  SELECT * EXCLUDE (is_rewritten)
   FROM keys
-  WHERE base_type <> candidate_type
-    AND NOT is_on_both_sides
-  UNION ALL BY NAME
-  SELECT * EXCLUDE (key_count) FROM rewritten
+  -- A function was rewritten where no operation of the same key has another
+  -- type, but three of the same name have.
+  QUALIFY NOT is_rewritten
+    OR bool_and(is_rewritten) OVER (
+      PARTITION BY pair, source_file, function_name
+    )
+    AND count(*) OVER (
+      PARTITION BY
+        pair, source_file, function_name, base_type, candidate_type
+    ) >= 3
   UNION ALL BY NAME
   SELECT
     g.pair, g.source_file, g.function_name,

@@ -1,5 +1,5 @@
 -- step: Groups of the same operations on both sides that one side computes in
---   more loops: before a loop they are there for all of its steps at once.
+--   more loops: outside of one they are there for all of its steps at once.
 -- grain: pair, file, function
 WITH loops_around AS (
   SELECT c.pair, c.is_candidate, c.computation_id, count(*) AS loops
@@ -15,7 +15,7 @@ SELECT
   g.pair, g.source_file, g.function_name,
   max(coalesce(l.loops, 0)) FILTER (WHERE g.is_candidate)
     < min(coalesce(l.loops, 0)) FILTER (WHERE NOT g.is_candidate)
-    AS is_before_loop,
+    AS is_out_of_loop,
   max(coalesce(l.loops, 0)) FILTER (WHERE NOT g.is_candidate)
     < min(coalesce(l.loops, 0)) FILTER (WHERE g.is_candidate) AS is_in_loop,
   array_to_string(
@@ -28,4 +28,4 @@ LEFT JOIN loops_around AS l USING (pair, is_candidate, computation_id)
 WHERE NOT g.is_backward
   AND NOT g.is_recomputed
 GROUP BY g.pair, g.source_file, g.function_name
-HAVING is_before_loop OR is_in_loop
+HAVING is_out_of_loop OR is_in_loop
