@@ -55,6 +55,12 @@ _SURE_OF_LIMIT, _SURE_OF_SAVED = 0.05, 0.2
 """An estimate that leaves less of the limit, or of what it saves, may be wrong."""
 
 MEASURE = "`hlodb explain PATH --measure` compiles those that are an edit"
+MEASURED = frozenset(
+    ("donate", "drop_output", "halve_element", "halve_moment")
+    + ("narrow_argument", "shard")
+)
+"""Rules whose remedies replay makes as edits of a program."""
+
 LIMIT = (
     "With `--limit SIZE`, such as 80GiB, each row says whether the program fits then"
 )
@@ -75,14 +81,17 @@ class Afterwards(NamedTuple):
 
 
 def afterwards(space: Row, remedy: Row) -> Afterwards | None:
-    """Return what a program reserves after a remedy, None without a limit."""
+    """Return what a program reserves after a remedy, None without a limit.
+
+    Of a program that is not short of memory nothing is said to fit then: it does now.
+    """
     saved = remedy["saved_reserved_bytes"]
     if not space["usable_bytes"] or saved is None:
         return None
     left = space["reserved_bytes"] - saved
     if left > space["usable_bytes"]:
         return Afterwards(plain_bytes(left), "too much")
-    if space["is_refused"] and not lacks(space):
+    if not lacks(space) and (space["is_refused"] or not is_short(space)):
         return Afterwards(plain_bytes(left), "")
     least = max(_SURE_OF_LIMIT * space["usable_bytes"], _SURE_OF_SAVED * saved)
     if _is_measured(remedy) or space["usable_bytes"] - left >= least:
@@ -98,11 +107,10 @@ def estimated(remedies: Sequence[Row]) -> str:
     """Return that savings are estimates, nothing where all are measured."""
     if all(map(_is_measured, remedies)):
         return ""
-    return (
-        "Savings are estimated"
-        if "standing" in remedies[0]
-        else (f"Savings are estimated; {MEASURE}")
-    )
+    is_measurable = any(row["rule_id"] in MEASURED for row in remedies)
+    if "standing" in remedies[0] or not is_measurable:
+        return "Savings are estimated"
+    return f"Savings are estimated; {MEASURE}"
 
 
 def is_small(space: Row) -> bool:
@@ -182,11 +190,15 @@ def advice_blocks(
         *("reserved", "live", *then, *how),
         *("what", "source line", "what to do", "cost"),
     )
+    what = (
+        "The program fits; what would lower reserved memory and the live peak, by how"
+        " much"
+        if is_judged and not is_short(space)
+        else "What to do, and what reserved memory and the live peak fall by"
+    )
+    limit = _limit(space) if is_judged else ""
     blocks: list[Block] = [
-        Paragraph(
-            "What to do, and what reserved memory and the live peak fall by;"
-            f" savings do not add up{_limit(space) if is_judged else ''}:"
-        ),
+        Paragraph(f"{what}; savings do not add up{limit}:"),
         table(header, rows, top, numeric=(0, 1), is_all=is_all),
     ]
     if (text := estimated(advice.shown)) and not is_measured:

@@ -26,6 +26,7 @@ from hlodb.reports.judge.sentences import (
 )
 from hlodb.reports.judge.verdict import (
     holds_programs,
+    is_above_limit,
     is_compared,
     is_of_other_platform,
     leading_fall,
@@ -139,7 +140,11 @@ def _found(report: Judged, counts: Counter[str]) -> str:
     is_other = release_flags(report.comparison.environment) and is_compared(report)
     if is_other and not is_said:
         released = ["compiled by another release of XLA"]
-    return "; ".join([*parts, *released, *others, *([headroom] if headroom else [])])
+    said = [headroom] if headroom else []
+    if not failed and report.kind != "diff" and is_above_limit(report):
+        # Nothing that could pass comes before it.
+        return "; ".join([*said, *parts, *released, *others])
+    return "; ".join([*parts, *released, *others, *said])
 
 
 def _place(row: Finding | ProgramRow) -> tuple[str, int | None, int | None]:

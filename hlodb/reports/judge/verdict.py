@@ -49,13 +49,24 @@ def is_of_other_platform(report: Judged | Report) -> bool:
 
 
 def verdict_of(report: Judged) -> str:
-    """Return pass, warn, fail, unknown (unsound data) or nothing (to compare)."""
+    """Return pass, warn, fail, unknown (unsound data) or nothing (to compare).
+
+    A program above a known limit fails no gate of its own (`budget` does that), but is
+    never a pass.
+    """
     if any(row.is_gating for row in report.quality):
         return "unknown"
     if nothing_compared(report):
         return "nothing"
     statuses = {g.status for g in report.gates}
+    if is_above_limit(report):
+        statuses.add("warn")
     return next((each for each in ("fail", "warn") if each in statuses), "pass")
+
+
+def is_above_limit(report: Judged | Report) -> bool:
+    """Return whether a program of the candidate reserves more than a known limit."""
+    return any((row.headroom_ratio or 0) < 0 for row in report.capacity)
 
 
 def nothing_compared(report: Judged) -> bool:

@@ -7,13 +7,14 @@ from hlodb.reports.judge.findings import Finding
 from hlodb.reports.judge.names import Names, shared_names
 from hlodb.reports.judge.report import Gate, Report
 from hlodb.reports.judge.sentences import annotated_line, gate_sentence
+from hlodb.reports.judge.verdict import is_above_limit
 
 MOST = 10
 """GitHub shows ten annotations of a level and step."""
 
 
 def render(report: Report) -> str:
-    """Return one workflow command per line; the first is the headline as a notice."""
+    """Return one workflow command per line; the first is the headline."""
     findings = {f.id: f for f in report.findings}
     failed = [g for g in report.gates if g.status == "fail"]
     warned = [g for g in report.gates if g.status == "warn"]
@@ -23,7 +24,8 @@ def render(report: Report) -> str:
     def gate(level: str, row: Gate) -> str:
         return _gate(level, row, findings.get(row.finding_id or ""), shared)
 
-    lines = [_command("notice", "hlodb", report.headline, None)]
+    level = "warning" if is_above_limit(report) else "notice"
+    lines = [_command(level, "hlodb", report.headline, None)]
     lines += [gate("error", g) for g in failed[:MOST]]
     if len(failed) > MOST:
         rest = f"{len(failed) - MOST} more gates failed: see the report"

@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from hlodb.reports.document.advice import Advice, advice_blocks, advice_on, afterwards
+from hlodb.replay.remedies import _EDITS
+from hlodb.reports.document.advice import (
+    MEASURE,
+    MEASURED,
+    Advice,
+    advice_blocks,
+    advice_on,
+    afterwards,
+    estimated,
+)
 from hlodb.reports.document.blocks import Paragraph, Table
 
 MIB = 1 << 20
@@ -86,25 +95,38 @@ def test_nothing_is_left_for_sure_where_the_assignment_was_cut() -> None:
 def test_a_remedy_shows_both_falls_and_its_line() -> None:
     assert advice_blocks(space(50, 100), [LOGITS, BATCH], ROLES, 5) == [
         Paragraph(
-            "What to do, and what reserved memory and the live peak fall by;"
-            " savings do not add up; the limit is 100.00 MiB:"
+            "The program fits; what would lower reserved memory and the live peak, by"
+            " how much; savings do not add up; the limit is 100.00 MiB:"
         ),
         Table(
             ("reserved", "live", "then", "what", "source line", "what to do", "cost"),
             (
                 (
-                    *("3.00 MiB", "2.00 MiB", "47.00 MiB, fits"),
+                    *("3.00 MiB", "2.00 MiB", "47.00 MiB"),
                     *("logits", "train.py:43", "Do it.", "none"),
                 ),
             ),
             (0, 1),
         ),
-        Paragraph(
-            "Savings are estimated; `hlodb explain PATH --measure` compiles those that"
-            " are an edit."
-        ),
+        Paragraph("Savings are estimated."),
         Paragraph("Where memory is short, `hlodb query remedies` lists 1 more remedy."),
     ]
+
+
+def test_measuring_is_offered_where_a_remedy_is_an_edit() -> None:
+    assert set(_EDITS) == MEASURED
+    assert estimated([LOGITS]) == "Savings are estimated"
+    assert estimated([LOGITS, {**LOGITS, "rule_id": "donate"}]) == (
+        f"Savings are estimated; {MEASURE}"
+    )
+
+
+def test_of_a_program_that_fits_nothing_is_said_to_fit_then() -> None:
+    assert str(afterwards(space(79, 100), LOGITS)) == "76.00 MiB"
+    assert str(afterwards(space(80, 100), LOGITS)) == "77.00 MiB, fits"
+    short = advice_blocks(space(80, 100), [LOGITS], ROLES, 5)[0]
+    assert isinstance(short, Paragraph)
+    assert short.text.startswith("What to do, and what")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hlodb.reports.build import build_report
 from hlodb.reports.config.reading import parse_settings
 from hlodb.reports.judge.sentences import annotated_line, cause_line
 from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.render import github
 from hlodb.schema.warehouse import connect
 from tests.reports.situations import GROWN, SITUATIONS, STEP, night, report_on
 from tests.reports.worlds import Buffer, make
@@ -51,3 +52,23 @@ def test_other_inputs_alone_have_no_line_to_annotate(tmp_path: Path) -> None:
     [finding] = report_on("changed_inputs", tmp_path).findings
     assert annotated_line(finding) is None
     assert cause_line(finding) == ("model/train.py", 18)
+
+
+def test_nothing_is_green_above_a_limit(tmp_path: Path) -> None:
+    """No gate judges a limit, and the exit code is that of the gates."""
+    worlds = night(1, STEP), night(2, STEP)
+    with connect(make(tmp_path / "w.duckdb", *worlds)) as connection:
+        limits = [
+            build_report(
+                connection,
+                Request(),
+                replace(parse_settings(""), limit_bytes=size << 20),
+            )
+            for size in (3, 5)
+        ]
+    assert [(r.verdict, r.exit_code) for r in limits] == [("warn", 0), ("pass", 0)]
+    above, below = [r.headline for r in limits]
+    assert above.startswith("⚠️ does not fit: 33.3 % over 3.00 MiB (given by --limit)")
+    assert above.endswith("no regression; 1 same")
+    assert below.startswith("✅ no regression; ")
+    assert github.render(limits[0]).startswith("::warning title=hlodb::⚠️ does not fit")
