@@ -56,8 +56,10 @@ _SURE_OF_LIMIT, _SURE_OF_SAVED = 0.05, 0.2
 
 MEASURE = "`hlodb explain PATH --measure` compiles those that are an edit"
 MEASURED = frozenset(
-    ("donate", "drop_output", "halve_element", "halve_moment")
-    + ("narrow_argument", "shard")
+    (
+        *("donate", "drop_output", "halve_element", "halve_moment"),
+        *("narrow_argument", "shard"),
+    )
 )
 """Rules whose remedies replay makes as edits of a program."""
 

@@ -120,6 +120,14 @@ priced AS MATERIALIZED (
     member_until := (SELECT last_steps FROM columns_of_members)
   ) AS s
 ),
+at_peak AS (
+  SELECT DISTINCT p.module_id, c.locations_id, p.value_id
+  FROM chosen AS c
+  JOIN value_places() AS p
+    ON p.module_id = c.module_id
+    AND p.color = c.color
+    AND c.peak_step BETWEEN p.start_step AND p.end_step
+),
 -- Lines of values, their own or a reader's; for a checkpoint that of the loop,
 -- and for what grows that of its concatenation. What is donated or sharded has
 -- none: that is said where the program is called.
@@ -144,16 +152,32 @@ member_lines AS (
   WHERE split_part(m.set_name, '|', 1)
     IN ('nest_loop', 'checkpoint_loop', 'write_in_place')
 ),
+summed_lines AS (
+  SELECT
+    m.module_id, m.locations_id, m.set_name, m.source_file, m.source_line,
+    (
+      bool_or(m.is_own),
+      coalesce(sum(m.size_bytes) FILTER (WHERE p.value_id IS NOT NULL), 0),
+      max(m.size_bytes), -min(m.place)
+    ) AS weight
+  FROM member_lines AS m
+  LEFT JOIN at_peak AS p
+    ON p.module_id = m.module_id
+    AND p.locations_id IS NOT DISTINCT FROM m.locations_id
+    AND p.value_id = m.value_id
+  WHERE m.source_file IS NOT NULL
+  GROUP BY
+    m.module_id, m.locations_id, m.set_name, m.source_file, m.source_line
+),
+-- The line that holds most of them at the peak.
 lines AS (
   SELECT
-    m.module_id, m.locations_id, m.set_name,
+    s.module_id, s.locations_id, s.set_name,
     arg_max(
-      {'source_file': m.source_file, 'source_line': m.source_line},
-      (m.is_own, m.size_bytes, -m.place)
+      {'source_file': s.source_file, 'source_line': s.source_line}, s.weight
     ) AS found
-  FROM member_lines AS m
-  WHERE m.source_file IS NOT NULL
-  GROUP BY m.module_id, m.locations_id, m.set_name
+  FROM summed_lines AS s
+  GROUP BY s.module_id, s.locations_id, s.set_name
 ),
 chunks AS (
   SELECT m.module_id, m.set_name, max(m.chunk) AS chunk

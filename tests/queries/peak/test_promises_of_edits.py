@@ -137,3 +137,19 @@ def test_a_librarys_kernel_has_the_line_of_what_it_returns(
     rows = run_query(steps, "peak_contents", {"run": run, "color": 0}).dicts()
     [found] = [row for row in rows if row["instruction"] == "ynn_fusion.124"]
     assert (found["source_file"], found["source_line"]) == ("duet/layers.py", 133)
+def test_wide_values_are_found_at_the_line_that_holds_most_of_them(
+    steps: duckdb.DuckDBPyConnection,
+) -> None:
+    run = "image_text/kept_layers"
+    rows = run_query(steps, "remedies", {"run": run, "top": None}).dicts()
+    halved = [r for r in rows if r["rule_id"].startswith("halve_activation")]
+    held = run_query(steps, "peak_contents", {"run": run, "top": None}).dicts()
+    assert halved
+    for row in halved:
+        shape = row["subject"].removeprefix("values of ")
+        lines = Counter[tuple[str, int]]()
+        for value in held:
+            if value["shape"].startswith(shape) and value["source_file"]:
+                lines[value["source_file"], value["source_line"]] += value["size_bytes"]
+        found = lines[row["source_file"], row["source_line"]]
+        assert found == max(lines.values()), (shape, lines)
