@@ -315,9 +315,9 @@ def _likely_cause(f: Finding) -> str:
     blame = BLAMES.get(f.cause.blame) if f.cause and is_named else None
     at = cause_line(f)
     source = f"{at[0]}:{at[1]}" if at else None
-    where = "Line of the largest buffer"
+    where = "Line of the largest buffer that changed"
     if at and is_read(f):
-        where = "Line that reads the largest buffer"
+        where = "Line that reads the largest buffer that changed"
     if not (blame or source or f.owner):
         return "Owner unknown: add one under [owners] in hlodb.toml."
     said = {"Likely cause": blame, where: source, "Owner": f.owner}

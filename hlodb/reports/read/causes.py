@@ -180,20 +180,28 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
     # Constants of a few bytes are no buffers that anybody would look for.
     least = _SEEN * max((abs(c.delta_bytes) for c in with_it), default=0)
     with_it = [c for c in with_it if abs(c.delta_bytes) >= least]
-    leaders = ", ".join(_leaders(with_it, 3)) or "unnamed instructions"
+    leaders = _leaders(with_it, 3)
     count = len(with_it)
-    buffers = f"{counted(count, 'buffer')} of {leaders}"
+    of_leaders = sum(_label(change) in leaders for change in with_it)
+    names = ", ".join(leaders) or "unnamed instructions"
+    # Names of the largest, which may be few of them.
+    of_names = f" of {names}"
+    if of_leaders < count:
+        of_names = f", {of_leaders:,} of {names}"
+    buffers = f"{counted(count, 'buffer')}{of_names}"
+    comma = "," if of_leaders < count else ""
     first = with_it[0] if with_it else None
     others = f" and {count - 1} more" if count > 1 else ""
     moved = _sums(with_it, delta)
     match part:
         case "new":
-            text = f"{counted(count, 'new buffer')} of {leaders}"
+            text = f"{counted(count, 'new buffer')}{of_names}"
         case "gone":
-            text = f"{buffers} {'is' if count == 1 else 'are'} gone from the peak"
+            is_or_are = "is" if count == 1 else "are"
+            text = f"{buffers}{comma} {is_or_are} gone from the peak"
         case "lifetime":
             now = "now live" if sign > 0 else "no longer live"
-            text = f"{buffers} {now} at the peak"
+            text = f"{buffers}{comma} {now} at the peak"
         case "resized" | "retyped" if first is not None:
             text = f"{part}: {_label(first)} {first.note}{others}"
         case "repadded":
@@ -203,9 +211,10 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
             text = f"{what} alias: {_label(first)}, {first.note}{others}"
         case "allocation_kind":
             ways = " and ".join(sorted({c.note for c in with_it}))
-            text = f"{buffers} {ways if count == 1 else ways.replace(*_PLURAL)}"
+            how = ways if count == 1 else ways.replace(*_PLURAL)
+            text = f"{buffers}{comma} {how}"
         case "memory_space":
-            text = f"{buffers} moved between memory spaces"
+            text = f"{buffers}{comma} moved between memory spaces"
         case "fragmentation":
             text = "fragmentation: more temporary memory than is ever live at once"
         case "temp":

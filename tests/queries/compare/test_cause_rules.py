@@ -37,9 +37,21 @@ RULES = {
         "promotion": ("gen_promotion", "~gen_promotion"),
         "replaced": ("~gen_concatenated", "gen_concatenated"),
     },
+    "event_history": {
+        "accumulation_added": ("microbatches", "click_gradient"),
+        "loop_repeated": ("click_gradient", "microbatches"),
+        "loop_repeated_less": ("~click_gradient", "click_gradient"),
+        "random_added": ("attention_dropout", "shared_masks"),
+        "random_changed": ("shared_masks", "~attention_dropout"),
+        "random_removed": ("~attention_dropout", "attention_dropout"),
+    },
     "image_text": {
         "moved_out_of_loop": ("hoisted", "saves_less"),
         "moved_into_loop": ("~hoisted", "hoisted"),
+    },
+    "latent_diffusion": {
+        "training_loop_added": ("accum", "~accum"),
+        "training_loop_removed": ("~accum", "accum"),
     },
     "lm-cpu": {
         "mask_materialised": ("lm_mask", "~lm_mask"),
@@ -101,7 +113,9 @@ ELSEWHERE = ("output_computed", "stack_added", "stack_removed")
         pytest.param("state_space_tpu", marks=pytest.mark.slow),
         "weather_fno",
         "weather_windows",
+        "event_history",
         "image_text",
+        "latent_diffusion",
     ],
 )
 def test_rules_apply_where_they_should_alone(tmp_path: Path, archive: str) -> None:

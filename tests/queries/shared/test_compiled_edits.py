@@ -196,9 +196,9 @@ def test_the_loop_of_a_random_number_generator_is_no_edit(
 ) -> None:
     """Its path in a called computation does not name the call."""
     assert leading(messages, "g4_dropout") == (
-        "gnn/model.py:35 forward: the loop also stores f32[4,600000,128]",
-        "Return from the body of lax.scan only what is read of every step; a sum or"
-        " mean over the steps belongs in its carry.",
+        "gnn/model.py:35 forward: draws a random mask pred[4,600000,128] (bernoulli)",
+        "Draw less: in the body of a loop the mask of one step, and one that is shared"
+        " over a dimension (broadcast_dims of nn.Dropout).",
         4_198_204_224,
         "proven",
     )
@@ -239,7 +239,11 @@ def test_what_is_not_of_the_inputs_is_of_the_edit(
             "ldm/model.py:52 self_attention: loop of 4 steps removed from"
             " self_attention",
         ),
-        ("accum", "ldm/step.py:37 train_step: new loop of 4 steps in train_step"),
+        (
+            "accum",
+            "ldm/step.py:37 train_step: new loop of 4 steps in train_step, each with a"
+            " forward and a backward pass",
+        ),
     ],
 )
 def test_a_checkpoint_or_loop_is_one_edit(

@@ -208,8 +208,8 @@ CLAIMS = {
     # The model runs once more: its loop is new, at the call, and not what is in it.
     ("masked_lm", "two_penalty_softmax"): [
         (
-            "mlm/objective.py:32 mlm_objective: new loop of 24 steps in"
-            " MaskedLanguageModel.__call__",
+            "mlm/objective.py:32 mlm_objective: once more, forward and backward: the"
+            " loop of 24 steps in MaskedLanguageModel.__call__",
             "proven",
         ),
         (
@@ -259,8 +259,8 @@ CLAIMS = {
     ],
     ("vlm_lora", "reference"): [
         (
-            "vlmtune/trainer.py:46 make_train_step.<locals>.loss_fn: new loop of 24 "
-            "steps in VisionTower.__call__ and 1 more",
+            "vlmtune/trainer.py:46 make_train_step.<locals>.loss_fn: once more,"
+            " forward: the loop of 24 steps in VisionTower.__call__ and 1 more",
             "proven",
         ),
     ],
@@ -365,8 +365,8 @@ CLAIMS = {
     ],
     ("video_flow", "self_conditioned"): [
         (
-            "vdit/train.py:61 flow_matching_loss: new loop of 28 steps in "
-            "VideoDiT.__call__",
+            "vdit/train.py:61 flow_matching_loss: once more, forward and backward: the"
+            " loop of 28 steps in VideoDiT.__call__",
             "proven",
         ),
         ("the edit, given these inputs", "likely"),
@@ -557,6 +557,46 @@ CLAIMS = {
         (
             "duet/layers.py:69 Attention.__call__: remat saves less, recomputes more"
             " (284 → 290 operations)",
+            "proven",
+        ),
+    ],
+    # A narrower type beside it needs less.
+    ("event_history", "attention_dropout"): [
+        (
+            "seqrec/model.py:41 SelfAttention.__call__: draws a random mask"
+            " pred[4096,8,256,256] (bernoulli)",
+            "proven",
+        ),
+    ],
+    ("event_history", "shared_masks"): [
+        (
+            "seqrec/model.py:56 Block.__call__: draws a random mask pred[4096,1,512] in"
+            " place of pred[4096,256,512] (bernoulli)",
+            "proven",
+        ),
+    ],
+    # What is called once more is called two functions further up.
+    ("event_history", "average_eval"): [
+        (
+            "seqrec/main.py:127 make_train_step.<locals>.train_step: once more,"
+            " forward: the loop of 6 steps in SequentialRecommender.__call__ and 1"
+            " more",
+            "proven",
+        ),
+    ],
+    ("event_history", "click_gradient"): [
+        (
+            "seqrec/main.py:117 make_train_step.<locals>.train_step: once more,"
+            " forward and backward: the loop of 6 steps in"
+            " SequentialRecommender.__call__",
+            "proven",
+        ),
+    ],
+    ("event_history", "microbatches"): [
+        (
+            "seqrec/main.py:138 make_train_step.<locals>.train_step: new loop of 4"
+            " steps in make_train_step.<locals>.accumulate, each with a forward and a"
+            " backward pass: gradient accumulation",
             "proven",
         ),
     ],

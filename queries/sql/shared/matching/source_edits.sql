@@ -33,9 +33,9 @@
 --   constant_edits, callback_edits, output_edits, argument_edits,
 --   optimiser_edits, gradient_edits, explained_starts, group_starts,
 --   grouped_operations, operation_lists, group_stacks, group_types,
---   group_shapes, group_paths, group_callees, group_sums, group_changes,
---   ranked_groups, shape_followers, groups_called_elsewhere, group_edits,
---   moved_groups, edits, followed_shapes, sentences
+--   group_shapes, group_paths, group_callees, group_sums, random_draws,
+--   group_changes, ranked_groups, shape_followers, groups_called_elsewhere,
+--   group_edits, moved_groups, edits, followed_shapes, sentences
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base snapshot.
 -- param base_ids BIGINT[] = NULL: Their contents.
 -- param candidate_runs BIGINT[] = NULL from 0: run_id of each candidate
@@ -46,7 +46,7 @@
 -- column place BIGINT id neutral: Order of the edit, the greatest first.
 -- column change VARCHAR name neutral: donation, output, constant, callback,
 --   argument_sharding, optimiser, loop, recomputation, gradients, retyped,
---   resharded, reshaped, stack, moved, added, removed or replaced.
+--   resharded, reshaped, stack, random, moved, added, removed or replaced.
 -- column rule_id VARCHAR name neutral: Its rule of cause_rules.
 -- column sentence VARCHAR text neutral: What was edited, as the rule says it.
 -- column advice VARCHAR text neutral: What undoes it.

@@ -16,10 +16,10 @@
 --   two or three edits differs and none is a claim, all of it follows from
 --   them together: the claim names the one whose results grew most, if by more
 --   than all others; it is likely, without bytes, where arguments are new or
---   gone, too, that have less than a tenth. is_little_output: an added output
---   is less than that itself, so that it is what computes it that needs
---   memory: no claim beside an edit that is one, nor where no row shows that
---   memory followed from it.
+--   gone, too, that have less than a tenth. is_little_output: an output that is
+--   new or gone is less than that itself, so that it is what computes it that
+--   needs memory: no claim beside an edit that is one, nor where no row shows
+--   that memory followed from it.
 -- grain: pair, memory space, edit
 WITH others AS (
   SELECT
@@ -56,7 +56,7 @@ weighed AS (
       AS has_several,
     coalesce(o.several_bytes, 0) AS several_bytes,
     e.change = 'output'
-    AND e.base_text IS NULL
+    AND (e.base_text IS NULL OR e.candidate_text IS NULL)
     AND abs(e.delta_bytes) < 0.01 * abs(d.total_delta) AS is_little_output,
     e.change = 'constant'
     AND abs(e.delta_bytes) < 0.01 * abs(d.total_delta) AS is_little_constant,

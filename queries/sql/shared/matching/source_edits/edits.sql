@@ -186,7 +186,7 @@ LEFT JOIN moved_groups AS m
 -- loops cannot be distinguished from unrolled ones.
 WHERE (
   coalesce(NOT p.has_other_frames, e.has_other_outputs)
-  OR e.change NOT IN ('added', 'removed', 'replaced', 'stack')
+  OR e.change NOT IN ('added', 'removed', 'replaced', 'random', 'stack')
   AND NOT (e.change = 'loop' AND coalesce(p.has_other_frames, FALSE))
 )
 -- The same operations on both sides say nothing.
@@ -200,7 +200,7 @@ AND NOT (
 AND (
   coalesce(abs(e.delta_bytes), e.most_bytes) >= 0.01 * e.most_bytes
   OR e.change NOT IN (
-    'added', 'removed', 'replaced', 'retyped', 'reshaped', 'stack'
+    'added', 'removed', 'replaced', 'random', 'retyped', 'reshaped', 'stack'
   )
 )
 AND NOT (

@@ -31,7 +31,7 @@ FROM edits AS e
 LEFT JOIN (
   SELECT
     s.pair, min(o.first_rank) FILTER (
-      WHERE o.change IN ('added', 'removed', 'replaced')
+      WHERE o.change IN ('added', 'random', 'removed', 'replaced')
     ) AS first_rank, format(
       ' (and other shapes, as {} → {})', s.base_shape,
       s.candidate_shape
@@ -42,7 +42,7 @@ LEFT JOIN (
   HAVING count_if(o.change IN ('reshaped', 'loop', 'stack')) = 0
 ) AS f
   ON f.pair = e.pair
-  AND e.change IN ('added', 'removed', 'replaced')
+  AND e.change IN ('added', 'random', 'removed', 'replaced')
   AND e.first_rank = f.first_rank
 CROSS JOIN LATERAL (
   SELECT

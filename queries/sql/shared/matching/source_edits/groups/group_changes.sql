@@ -1,5 +1,6 @@
 -- step: What was edited in a group: a type, sharding or shape, what a loop
---   stacks, else which operations were added, removed or replaced.
+--   stacks, else which operations were added, removed or replaced. Random
+--   numbers come before a narrower type.
 -- grain: pair, file, function
 SELECT
   s.*, o.base_operations, o.candidate_operations,
@@ -12,6 +13,9 @@ SELECT
   p.candidate_paths, t.operation_count AS retyped_count, t.new_line,
   t.lost_line, t.kept_line, t.first_call,
   CASE
+    WHEN d.pair IS NOT NULL
+      AND coalesce(t.candidate_type NOT IN ('f32', 'f64'), TRUE)
+      THEN 'random'
     WHEN t.base_type IS NOT NULL THEN 'retyped'
     WHEN k.is_resharded AND k.is_even THEN 'resharded'
     WHEN k.candidate_shape IS NOT NULL AND k.is_even THEN 'reshaped'
@@ -25,6 +29,7 @@ SELECT
     WHEN 'resharded' THEN k.base_sharding
     WHEN 'reshaped' THEN k.base_shape
     WHEN 'stack' THEN w.base_stacks
+    WHEN 'random' THEN d.base_shapes
     ELSE nullif(array_to_string(list_filter(
       o.base_operations,
       lambda x: NOT list_contains(o.base_unnamed, x)
@@ -36,6 +41,7 @@ SELECT
     WHEN 'resharded' THEN k.candidate_sharding
     WHEN 'reshaped' THEN k.candidate_shape
     WHEN 'stack' THEN w.candidate_stacks
+    WHEN 'random' THEN d.candidate_shapes
     ELSE nullif(array_to_string(list_filter(
       o.candidate_operations,
       lambda x: NOT list_contains(o.candidate_unnamed, x)
@@ -48,3 +54,4 @@ LEFT JOIN group_paths AS p USING (pair, source_file, function_name)
 LEFT JOIN group_types AS t USING (pair, source_file, function_name)
 LEFT JOIN group_shapes AS k USING (pair, source_file, function_name)
 LEFT JOIN group_stacks AS w USING (pair, source_file, function_name)
+LEFT JOIN random_draws AS d USING (pair, source_file, function_name)

@@ -16,8 +16,9 @@ SELECT
   CAST(unnest(arg_min([g.base_line], g.rank)) AS INTEGER) AS base_line,
   CAST(unnest(arg_min([g.candidate_line], g.rank)) AS INTEGER)
     AS candidate_line,
-  unnest(arg_min([g.inner_call], g.rank) FILTER (WHERE g.change = 'retyped'))
-    AS inner_call,
+  unnest(arg_min([g.inner_call], g.rank) FILTER (
+    WHERE g.change IN ('retyped', 'random')
+  )) AS inner_call,
   list_distinct(flatten(list(list_concat(g.base_paths, f.base_paths))))
     AS base_paths,
   list_distinct(flatten(list(

@@ -1,14 +1,22 @@
 -- step: Groups in order of their first operation, at the line of the edit:
---   that of a new or lost conversion, of the call that stacks, or of what is
---   named. Operations of one callee are named by it.
+--   that of a new or lost conversion, of the call that stacks or draws, or of
+--   what is named. Operations of one callee are named by it.
 -- grain: pair, file, function
 SELECT
   g.* REPLACE (
     CASE change
       WHEN 'retyped' THEN CAST(g.retyped_count AS BIGINT)
+      WHEN 'random' THEN d.draw_count
       ELSE g.operation_count
     END AS operation_count,
+    coalesce(d.names, g.subject) AS subject,
+    -- What else is of another type may go the other way.
     CASE
+      WHEN d.delta_bytes * g.delta_bytes <= 0 THEN d.delta_bytes
+      ELSE g.delta_bytes
+    END AS delta_bytes,
+    CASE
+      WHEN change = 'random' THEN d.inner_call
       WHEN g.inner_call.element_type <> g.candidate_text
         AND g.new_line IS NULL
         AND g.lost_line IS NULL
@@ -86,6 +94,11 @@ SELECT
       END, g.source_file, g.function_name
   ) AS rank
 FROM group_changes AS g
+LEFT JOIN random_draws AS d
+  ON d.pair = g.pair
+  AND d.source_file = g.source_file
+  AND d.function_name = g.function_name
+  AND g.change = 'random'
 LEFT JOIN group_callees AS a
   ON a.pair = g.pair
   AND a.source_file = g.source_file

@@ -2,11 +2,12 @@
 --   source line is that of the edit, inner_file and inner_function are of the
 --   user's innermost call; where the edit seems to be in another function on
 --   each side, both lines are of that. is_of_gradients: it is in the backward
---   pass, and the other side has it in the forward pass alone. has_same_body:
---   it runs about as much as before, more or fewer times. Where one side
---   calls the function with the loop from more lines of another function, the
---   edit is such a line that the other side lacks, counted from the first line
---   of that function, and from its last.
+--   pass, and the other side has it in the forward pass alone. is_repeated:
+--   the other side runs such a loop less often. has_same_body: it runs about
+--   as much as before, more or fewer times. Where one side calls the function
+--   with the loop from more lines of another function, the edit is such a line
+--   that the other side lacks, counted from the first line of that function,
+--   and from its last: of the nearest function of which that is so.
 -- grain: pair, loop
 WITH forward_loops AS (
   SELECT o.pair, o.is_candidate, o.user_function, s.trip_count
@@ -17,20 +18,20 @@ WITH forward_loops AS (
   GROUP BY o.pair, o.is_candidate, o.user_function, s.trip_count
   HAVING NOT bool_or(o.is_backward)
 ),
--- The next call above the function with a loop.
+-- The calls above the function with a loop.
 loop_callers AS (
   SELECT
     o.pair, o.is_candidate, o.user_function, z.trip_count, c.file_name,
-    c.function_name, c.line
+    c.function_name, c.line, min(c.distance) AS distance
   FROM operations AS o
   JOIN loop_sizes AS z USING (pair, is_candidate, instruction_id)
   JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
   JOIN call_sites AS c USING (pair, is_candidate, frame_id)
   WHERE o.opcode = 'while'
     AND (c.file_name, c.function_name) <> (n.file_name, n.function_name)
-  QUALIFY row_number() OVER (
-    PARTITION BY o.pair, o.is_candidate, o.instruction_id ORDER BY c.distance
-  ) = 1
+  GROUP BY
+    o.pair, o.is_candidate, o.user_function, z.trip_count, c.file_name,
+    c.function_name, c.line
 ),
 function_lines AS (
   SELECT
@@ -40,7 +41,7 @@ function_lines AS (
   GROUP BY pair, is_candidate, file_name, function_name
 ),
 caller_lines AS (
-  SELECT DISTINCT
+  SELECT
     c.*, c.line - f.first_line AS from_first, f.last_line - c.line AS from_last
   FROM loop_callers AS c
   JOIN function_lines AS f USING (pair, is_candidate, file_name, function_name)
@@ -48,7 +49,7 @@ caller_lines AS (
 more_callers AS (
   SELECT
     c.pair, c.is_candidate, c.user_function, c.trip_count, c.file_name,
-    c.function_name, min(c.line) AS line
+    c.function_name, min(c.line) AS line, min(c.distance) AS distance
   FROM caller_lines AS c
   JOIN (
     SELECT
@@ -75,7 +76,7 @@ more_callers AS (
     c.function_name
   QUALIFY row_number() OVER (
     PARTITION BY c.pair, c.is_candidate, c.user_function, c.trip_count
-    ORDER BY c.file_name, c.function_name
+    ORDER BY min(c.distance), c.file_name, c.function_name
   ) = 1
 ),
 sited_loops AS (
@@ -84,7 +85,7 @@ sited_loops AS (
     n.line AS inner_line,
     coalesce(m.file_name, s.source_file) AS source_file,
     coalesce(m.function_name, s.function_name) AS function_name,
-    coalesce(m.line, s.line) AS line
+    coalesce(m.line, s.line) AS line, m.pair IS NOT NULL AS is_called_again
   FROM unmatched_loops AS l
   LEFT JOIN edit_sites AS s
     ON s.pair = l.pair
@@ -99,8 +100,7 @@ sited_loops AS (
     AND m.is_candidate = l.is_candidate
     AND m.user_function = l.user_function
     AND m.trip_count = l.trip_count
-    AND n.file_name = s.source_file
-    AND n.function_name = s.function_name
+    AND m.distance >= s.distance
 ),
 located_loops AS (
   SELECT
@@ -137,7 +137,8 @@ SELECT
   max(l.line) FILTER (WHERE NOT l.is_candidate) AS base_line,
   max(l.line) FILTER (WHERE l.is_candidate) AS candidate_line,
   min(l.inner_file) AS inner_file, min(l.inner_function) AS inner_function,
-  bool_and(l.is_of_gradients AND f.pair IS NOT NULL) AS is_of_gradients
+  bool_and(l.is_of_gradients AND f.pair IS NOT NULL) AS is_of_gradients,
+  bool_and(l.is_called_again) AS is_repeated
 FROM located_loops AS l
 LEFT JOIN forward_loops AS f
   ON f.pair = l.pair

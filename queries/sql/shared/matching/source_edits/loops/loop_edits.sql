@@ -4,9 +4,25 @@
 --   number of its trips, it was unrolled. It is unrolled in part where it has
 --   fewer trips and a body that is larger by about the same factor: more than
 --   0.6 of it, and nearer to it than to 1. no gradients: the backward pass of
---   that side has no such loop, but the forward pass has.
+--   that side has no such loop, but the forward pass has. forward, and
+--   backward: the side that has less of a loop has such loops, too. trained:
+--   the loop itself has products of both passes.
 -- grain: pair, edit
-WITH loop_keys AS (
+WITH trained_loops AS (
+  SELECT l.pair, l.user_function, l.loop_number
+  FROM unmatched_loops AS l
+  JOIN loop_contents AS t USING (pair, is_candidate, instruction_id)
+  JOIN operations AS o
+    ON o.pair = t.pair
+    AND o.is_candidate = t.is_candidate
+    AND o.computation_id = t.computation_id
+  WHERE NOT l.is_backward
+    AND o.opcode IN ('dot', 'convolution')
+  GROUP BY l.pair, l.user_function, l.loop_number
+  HAVING bool_or(contains(o.op_name, 'transpose('))
+    AND bool_or(NOT contains(o.op_name, 'transpose('))
+),
+loop_keys AS (
   SELECT DISTINCT
     l.pair, n.file_name AS inner_file, n.function_name AS inner_function, o.key
   FROM unmatched_loops AS l
@@ -70,6 +86,8 @@ SELECT
     WHEN l.is_unrolled_in_base THEN 'partly unrolled'
     WHEN l.is_in_base THEN coalesce(CAST(l.base_trips AS VARCHAR), '?')
     WHEN l.is_of_gradients THEN 'no gradients'
+    WHEN l.is_repeated THEN o.passes
+    WHEN e.pair IS NOT NULL THEN 'trained'
   END AS base_text,
   CASE
     WHEN l.is_unrolled_in_candidate THEN 'partly unrolled'
@@ -77,6 +95,8 @@ SELECT
       THEN coalesce(CAST(l.candidate_trips AS VARCHAR), '?')
     WHEN l.base_trips - 1 <= r.more_times THEN 'unrolled'
     WHEN l.is_of_gradients THEN 'no gradients'
+    WHEN l.is_repeated THEN o.passes
+    WHEN e.pair IS NOT NULL THEN 'trained'
   END AS candidate_text,
   nullif(l.inner_function, '') || CASE
     WHEN o.function_count > 1 THEN format(' and {} more', o.function_count - 1)
@@ -108,16 +128,23 @@ LEFT JOIN recomputation_changes AS t USING (pair)
 LEFT JOIN (
   SELECT
     pair, function_name, base_line, candidate_line,
-    count(DISTINCT inner_function) AS function_count
+    count(DISTINCT inner_function) FILTER (WHERE NOT is_backward)
+      AS function_count,
+    CASE
+      WHEN bool_or(is_backward) THEN 'forward and backward' ELSE 'forward'
+    END AS passes
   FROM loop_changes
-  WHERE NOT is_backward
-    AND NOT (is_in_base AND is_in_candidate)
+  WHERE NOT (is_in_base AND is_in_candidate)
   GROUP BY pair, function_name, base_line, candidate_line
 ) AS o
   ON o.pair = l.pair
   AND o.function_name = l.function_name
   AND coalesce(o.base_line, 0) = coalesce(l.base_line, 0)
   AND coalesce(o.candidate_line, 0) = coalesce(l.candidate_line, 0)
+LEFT JOIN trained_loops AS e
+  ON e.pair = l.pair
+  AND e.user_function IS NOT DISTINCT FROM l.user_function
+  AND e.loop_number = l.loop_number
 LEFT JOIN loop_paths AS p USING (pair, inner_file, inner_function)
 LEFT JOIN repetitions AS r USING (pair, inner_file, inner_function)
 -- Of a loop of an unknown number of trips, no other number is known.
