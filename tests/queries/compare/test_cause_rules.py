@@ -39,8 +39,9 @@ RULES = {
     },
     "event_history": {
         "accumulation_added": ("microbatches", "click_gradient"),
-        "loop_repeated": ("click_gradient", "microbatches"),
-        "loop_repeated_less": ("~click_gradient", "click_gradient"),
+        "loop_run_again": ("average_eval", "click_gradient"),
+        "loop_run_less": ("~click_gradient", "click_gradient"),
+        "loop_trained_again": ("click_gradient", "average_eval"),
         "random_added": ("attention_dropout", "shared_masks"),
         "random_changed": ("shared_masks", "~attention_dropout"),
         "random_removed": ("~attention_dropout", "attention_dropout"),

@@ -7,7 +7,7 @@ WITH moments AS (
     regexp_extract(
       g.argument,
       '(?:^|[^a-z])(mu|nu|momentum|velocity|exp_avg(?:_sq)?|trace|acc_grads'
-        || '|sum_of_squares|v_row|v_col)(?:[^a-z]|$)', 1
+        || '|sum_of_squares|accumulator|v_row|v_col)(?:[^a-z]|$)', 1
     ) AS moment
   FROM arguments AS g
   WHERE NOT regexp_matches(g.argument, '^(state\.)?params?([^a-z]|$)')
