@@ -47,6 +47,7 @@ _COLLECTIVE = re.compile(
     r"|collective-(permute|broadcast)"
 )
 _NUMBERED = re.compile(r"[._]\d+(?=$|[._])")
+_SHAPE = re.compile(r"\b(?:pred|[a-z]+\d\w*)\[\d")
 _CARRIED = re.compile(r"(wide\.)+param(\.clone)?")
 """Parameters of the body of a loop to which XLA moved more, such as constants."""
 
@@ -70,12 +71,14 @@ def name_cause(
     parting: DivergenceRow,
     claims: Sequence[Claim],
     has_other_inputs: bool,
+    devices: int,
 ) -> Cause:
     """Return the cause of a difference, which has changes.
 
     Where claims name edits of the source, these are the cause, and no pass of the
     compiler. Other inputs, as of one more layer, recompute as much more or less, and
-    so do the copies of an unrolled loop: beside edits recomputation is no effect.
+    so do the copies of an unrolled loop: beside edits recomputation is no effect. An
+    edit is of the program before it was split over `devices`.
     """
     edits = explaining(claims)
     cause = _of_compiler(difference, parting, has_other_inputs or bool(edits))
@@ -87,12 +90,20 @@ def name_cause(
     return replace(
         cause,
         key=key,
-        title=edit_words(edits, SHOWN_EDITS),
+        title=_of_devices(edit_words(edits, SHOWN_EDITS), devices),
         blame=_PROGRAM,
         share_ratio=_share(edits),
         standing=first.standing,
         effect=cause.title,
     )
+
+
+def _of_devices(title: str, devices: int) -> str:
+    """Return a title that says whose its shapes are, where bytes are of one device."""
+    if devices <= 1 or _SHAPE.search(title) is None:
+        return title
+    whose = f"shapes of all {devices:,} devices"
+    return f"{title[:-1]}; {whose})" if title.endswith(")") else f"{title} ({whose})"
 
 
 def explaining(claims: Sequence[Claim]) -> list[Claim]:

@@ -212,7 +212,9 @@ def _details(
 ) -> Details:
     shown, rest = difference.changes[:top], difference.changes[top:]
     return Details(
-        name_cause(difference, parting, claims, bool(inputs))
+        name_cause(
+            difference, parting, claims, bool(inputs), pair[1].num_partitions or 1
+        )
         if difference.changes
         else None,
         Divergence(
