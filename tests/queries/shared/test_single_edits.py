@@ -271,7 +271,7 @@ def test_an_effect_names_what_is_freed_beside_it(
     [cause] = [each.cause for each in found.findings if each.change == "worse"]
     assert cause is not None
     assert cause.effect == (
-        "10 new buffers of mul, add, exp"
+        "9 new buffers, 4 of mul, add, exp"
         " (+89.74 MiB, others -63.89 MiB, net +25.85 MiB)"
     )
 
@@ -294,7 +294,7 @@ def test_a_report_says_one_share_of_a_cause(
     split = f"Split: +13.50 MiB from {STATES}; +13.74 MiB from several edits together."
     both = f"{NARROWED.format('')}; {STATES}"
     assert report(flow, "night1", "night4") == [split, f"{cause}{both}.", split]
-    words = "model/network.py:12 convolve: f32 → bf16 in 397 operations"
+    words = "model/network.py:12 convolve: f32 → bf16 in 399 operations"
     assert report(vae, "night4", "night5") == [
         f"{cause}{words}. It accounts for 100 % of -61.01 MiB."
     ]

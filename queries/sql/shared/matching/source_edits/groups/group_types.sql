@@ -6,8 +6,9 @@
 --   as the stacks that a loop begins with.
 --   first_call: that of the first operation of the candidate that has another
 --   type. new_line and lost_line: those of the first such conversion of the
---   candidate and of the base. kept_line: that in the candidate of what the
---   lost one converted.
+--   candidate and of the base, there no later than the first operation of
+--   another type. kept_line: that in the candidate of what the lost one
+--   converted.
 -- grain: pair, file, function
 WITH uneven_groups AS (
   SELECT
@@ -143,22 +144,42 @@ retyped AS (
   WHERE g.is_start
     AND g.opcode = 'convert'
     AND g.element_type <> o.element_type
+),
+-- A conversion that is lost after the first operation of another type follows
+-- from that.
+placed AS (
+  SELECT
+    r.*,
+    NOT r.is_candidate AND coalesce(
+      p.place <= min(f.place) OVER (
+        PARTITION BY
+          r.pair, r.source_file, r.function_name, r.base_type, r.candidate_type
+      ), TRUE
+    ) AS is_lost
+  FROM retyped AS r
+  LEFT JOIN operation_places AS f
+    ON f.pair = r.pair
+    AND f.is_candidate
+    AND f.instruction_id = r.first_id
+  LEFT JOIN operation_places AS p
+    ON p.pair = r.pair
+    AND NOT p.is_candidate
+    AND NOT r.is_candidate
+    AND p.instruction_id = r.instruction_id
 )
 SELECT
   r.pair, r.source_file, r.function_name, r.base_type, r.candidate_type,
   sum(r.operation_count) AS operation_count,
   arg_min(r.line, r.instruction_id) FILTER (WHERE r.is_candidate) AS new_line,
-  arg_min(r.line, r.instruction_id) FILTER (WHERE NOT r.is_candidate)
-    AS lost_line,
-  arg_min(k.line, r.instruction_id) FILTER (WHERE NOT r.is_candidate)
-    AS kept_line,
+  arg_min(r.line, r.instruction_id) FILTER (WHERE r.is_lost) AS lost_line,
+  arg_min(k.line, r.instruction_id) FILTER (WHERE r.is_lost) AS kept_line,
   arg_min(
     struct_pack(
       file_name := n.file_name, function_name := n.function_name,
       line := n.line, element_type := r.candidate_type
     ), r.first_id
   ) AS first_call
-FROM retyped AS r
+FROM placed AS r
 LEFT JOIN innermost_calls AS n
   ON n.pair = r.pair
   AND n.is_candidate

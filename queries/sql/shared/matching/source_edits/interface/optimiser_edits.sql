@@ -26,3 +26,5 @@ FROM moments AS m
 WHERE m.moment <> ''
 GROUP BY m.pair
 HAVING base_text IS DISTINCT FROM candidate_text
+  -- Other names alone are no other optimiser.
+  AND (operation_count <> 0 OR delta_bytes <> 0)
