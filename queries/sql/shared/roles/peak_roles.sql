@@ -15,7 +15,8 @@
 --   the k; nor is one named m or v that the forward pass reads. What XLA
 --   recomputes for the backward pass (.remat in the name of its instruction)
 --   counts as made backward, as by jax.checkpoint, and so does what loops sum
---   gradients in. For parameters, made_in is the phase of the first reader if
+--   gradients in. A fusion without a name goes by the last operation in it
+--   that has one. For parameters, made_in is the phase of the first reader if
 --   PyTorch names it, but unknown in a program that reads no array forward,
 --   such as an optimiser on its own, which reads weights and state alike;
 --   last_read_in is optimiser if only the optimiser reads it
@@ -62,6 +63,8 @@ WITH described AS (
         AND s.value_id IS NOT NULL
         AND coalesce(h.origin_phase, h.made_in) IN ('other', 'none')
         THEN 'backward'
+      WHEN v.kind = 'temp' AND coalesce(h.origin_phase, h.made_in) = 'none'
+        THEN coalesce(i.inner_phase, 'none')
       WHEN v.kind <> 'parameter' THEN coalesce(h.origin_phase, h.made_in)
       WHEN v.module_id IN (
         SELECT module_id
