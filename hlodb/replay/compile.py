@@ -173,6 +173,7 @@ def _job(
         "drop": edit.drop,
         "donate": edit.donate,
         "memory_bytes": bounds.memory_bytes,
+        "parent": os.getpid(),
     }
 
 

@@ -8,19 +8,24 @@ nothing of hlodb, because it runs in environments that have no hlodb.
 from __future__ import annotations
 
 import json
+import os
 import re
 import resource
+import signal
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
+from time import sleep
 from typing import Any
 
 
 def main(folder: Path) -> None:
     """Compile the program of a job, and write what came of it."""
     job = json.loads((folder / "job.json").read_text("utf-8"))
+    Thread(target=_end_with, args=(job["parent"],), daemon=True).start()
     if limit := job["memory_bytes"]:
         with suppress(ValueError, OSError):  # Beyond what the user's own limit is.
             resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
@@ -33,6 +38,13 @@ def main(folder: Path) -> None:
     except Exception as error:  # XLA and JAX raise errors of many kinds.
         result["error"] = f"{type(error).__name__}: {error}"[:20_000]
     (folder / "result.json").write_text(json.dumps(result), "utf-8")
+
+
+def _end_with(parent: int) -> None:
+    """End this process and what it started when the one that started it has ended."""
+    while os.getppid() == parent:
+        sleep(1)
+    os.killpg(0, signal.SIGKILL)
 
 
 def _versions() -> dict[str, str]:

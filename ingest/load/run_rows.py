@@ -92,6 +92,30 @@ def note_of_future(connection: Connection, run_id: int, name: str) -> list[str]:
     ]
 
 
+def note_of_order(connection: Connection, run_id: int, name: str) -> list[str]:
+    """Return a note if the files of a new run are older than another of its series.
+
+    That is so where nights are ingested late, but also where a copy took another time.
+    """
+    row = connection.execute(
+        "SELECT o.name, r.series, r.started_at, o.started_at FROM runs AS r"
+        " JOIN runs AS o USING (series) WHERE r.run_id = ? AND o.run_id <> r.run_id"
+        " AND NOT coalesce(r.is_started_at_given, FALSE)"
+        " AND (o.started_at, o.name) > (r.started_at, r.name)"
+        " ORDER BY o.started_at DESC, o.name DESC LIMIT 1",
+        [run_id],
+    ).fetchone()
+    if row is None:
+        return []
+    other, series, mine, latest = row
+    when = "at the same time as" if mine == latest else "before"
+    return [
+        f"run {name} is dated {mine:%Y-%m-%d %H:%M:%S} by its files, {when} run"
+        f" {other} of series {series}, which counts as the later one: if it is not,"
+        f" ingest it once more with --started-at TIME"
+    ]
+
+
 _TOLERATED = timedelta(days=1)
 """Clocks of machines and time zones may differ by so much."""
 

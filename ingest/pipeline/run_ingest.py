@@ -30,6 +30,7 @@ from hlodb.ingest.load.run_rows import (
     finish_run,
     forget_facts,
     note_of_future,
+    note_of_order,
     say_of_run,
 )
 from hlodb.ingest.load.statements import execute_on, statement
@@ -195,6 +196,8 @@ class RunIngest:
             forget_facts(connection, run_id, reading.facts)
         finish_run(connection, run_id, self.request, reading.facts)
         self.summary.notes += note_of_future(connection, run_id, self.summary.name)
+        if self.is_new:
+            self.summary.notes += note_of_order(connection, run_id, self.summary.name)
         if self.summary.name not in self.earlier:
             self._say_if_several()
 

@@ -110,6 +110,7 @@ def test_the_users_flags_do_not_reach_the_compiler(
         "drop": [4],
         "donate": [1],
         "memory_bytes": 16 << 30,
+        "parent": os.getpid(),
     }
 
 

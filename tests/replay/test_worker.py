@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
+from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
@@ -46,6 +49,24 @@ def test_a_flag_that_the_compiler_lacks_is_found(
     message: str, flag: str | None
 ) -> None:
     assert _unknown_flag(message, {"xla_a": "1", "xla_b": "1"}) == flag
+
+
+def test_a_compiler_ends_with_what_started_it(tmp_path: Path) -> None:
+    """A command that is killed would leave it running for minutes."""
+    mark = tmp_path / "mark"
+    worker = (
+        "import os, sys, time; from pathlib import Path; from threading import Thread;"
+        f"sys.path.insert(0, {str(WORKER.parent)!r}); from worker import _end_with;"
+        "Thread(target=_end_with, args=(int(sys.argv[1]),), daemon=True).start();"
+        f"time.sleep(20); Path({str(mark)!r}).touch()"
+    )
+    command = (
+        "import os, subprocess, sys; subprocess.Popen([sys.executable, '-c',"
+        " sys.argv[1], str(os.getpid())], start_new_session=True, stdout=1)"
+    )
+    # Its output is open for as long as the worker runs.
+    subprocess.run([sys.executable, "-c", command, worker], stdout=PIPE, check=True)
+    assert not mark.exists()
 
 
 AXES = {"data": 2, "model": 4, "one": 1}

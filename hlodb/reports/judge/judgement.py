@@ -165,6 +165,22 @@ def _with_states(
     ]
 
 
+def _rule_text(compared: ComparedRuns) -> str:
+    """Return why a base was chosen, and whether it came later than the candidate."""
+    base, candidate = compared.baseline.run, compared.candidate
+    text = compared.baseline.text
+    if base is None or compared.baseline.rule == "run":
+        return text
+    if base.ingested_at is None or candidate.ingested_at is None:
+        return text
+    if base.ingested_at <= candidate.ingested_at:
+        return text
+    return (
+        f"{text}, though it was ingested later: its files are older, or it was dated so"
+        " (--started-at)"
+    )
+
+
 def _comparison(
     compared: ComparedRuns, series: str | None, environment: list[EnvironmentChange]
 ) -> Comparison:
@@ -180,7 +196,7 @@ def _comparison(
         candidate=run_facts(compared.candidate, compared.present),
         base=run_facts(base, compared.modules[base.run_id]) if base else None,
         rule=compared.baseline.rule,
-        rule_text=compared.baseline.text,
+        rule_text=_rule_text(compared),
         series=series,
         series_runs=[
             run.name for run in compared.line if run.series == compared.candidate.series
