@@ -9,9 +9,10 @@
 --   comes first, as limits are compared with it. Remedies that change the
 --   whole computation (is_last_resort) come after all others. The compiler may
 --   choose otherwise afterwards. What is recomputed, offloaded or gathered
---   later is held for a while: at most this is saved. Do not add the savings
---   of several remedies. Without a color, the main memory (color 0) is meant:
---   the compiler fills other memory spaces on purpose.
+--   later is held for a while: at most this is saved. Where an argument is
+--   sharded, its gradients may be divided, too: then more is saved. Do not add
+--   the savings of several remedies. Without a color, the main memory (color
+--   0) is meant: the compiler fills other memory spaces on purpose.
 -- grain: module occurrence, memory space, remedy, subject
 -- leading: program, space_name, saved_reserved_bytes, saved_bytes, subject,
 --   advice
