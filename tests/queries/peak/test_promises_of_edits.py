@@ -153,3 +153,15 @@ def test_wide_values_are_found_at_the_line_that_holds_most_of_them(
                 lines[value["source_file"], value["source_line"]] += value["size_bytes"]
         found = lines[row["source_file"], row["source_line"]]
         assert found == max(lines.values()), (shape, lines)
+
+
+def test_an_empty_stack_is_of_what_the_loop_saves_in_it(
+    steps: duckdb.DuckDBPyConnection,
+) -> None:
+    asked = {"run": "sparse_experts/loss_remat", "color": 0}
+    rows = run_query(steps, "peak_by_role", asked).dicts()
+    roles = {row["largest_instruction"]: row["role"] for row in rows}
+    held = run_query(steps, "peak_contents", {**asked, "top": None}).dicts()
+    [stack] = [r for r in held if r["shape"].startswith("f32[8,16,256,16000]")]
+    assert stack["opcode"] == "fusion"
+    assert roles[stack["instruction"]] == "saved_activations"

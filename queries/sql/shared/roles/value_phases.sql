@@ -9,7 +9,8 @@
 --   array that a while loop fills or changes is one array before, inside and
 --   after the loop: values passed to the loop, and those that its body
 --   carries or ends with, are last read where the loop's result at that index
---   is, and are made in the phase of the loop if their instruction has none.
+--   is, and are made in the phase of the loop if their instruction has none or
+--   another, as the empty array has that the loop begins with.
 -- grain: module content, value
 -- param run
 -- param program
@@ -176,7 +177,8 @@ filled AS (
 SELECT
   t.module_id, t.value_id,
   CASE
-    WHEN f.value_id IS NOT NULL AND coalesce(p.phase, 'none') = 'none'
+    WHEN f.value_id IS NOT NULL
+      AND coalesce(p.phase, 'none') IN ('none', 'other')
       THEN f.phase
     ELSE coalesce(p.phase, 'none')
   END AS made_in,
