@@ -101,6 +101,7 @@ def note_of_order(connection: Connection, run_id: int, name: str) -> list[str]:
         "SELECT o.name, r.series, r.started_at, o.started_at FROM runs AS r"
         " JOIN runs AS o USING (series) WHERE r.run_id = ? AND o.run_id <> r.run_id"
         " AND NOT coalesce(r.is_started_at_given, FALSE)"
+        " AND r.started_at IS NOT NULL AND o.started_at IS NOT NULL"
         " AND (o.started_at, o.name) > (r.started_at, r.name)"
         " ORDER BY o.started_at DESC, o.name DESC LIMIT 1",
         [run_id],

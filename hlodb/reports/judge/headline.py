@@ -225,7 +225,8 @@ def _differences(report: Judged, worst: Finding | None, shared: Names) -> list[s
         is_missing = any(f.change == "failed" for f in report.findings)
         return [] if is_missing else ["nothing worse"]
     little = sum(is_little(f) for f in worse)
-    text = f"{len(worse):,} worse"
+    counts = Counter(f.state for f in worse)
+    text = ", ".join(f"{counts[s]:,} {s}" for s in ("worse", "mixed") if counts[s])
     if little:
         number = "" if little == len(worse) else f", {little:,}"
         text += f"{number} by less than 1 MiB"

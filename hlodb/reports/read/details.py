@@ -24,7 +24,14 @@ from hlodb.reports.read.differences import (
     read_input_changes,
     read_op_mixes,
 )
-from hlodb.reports.read.facts import UNKNOWN, Module, Place, Sources, read_sources
+from hlodb.reports.read.facts import (
+    UNKNOWN,
+    Module,
+    Place,
+    Sources,
+    read_sources,
+    rows,
+)
 from hlodb.reports.read.history import Step
 from hlodb.reports.read.pairs import Verdict
 from hlodb.schema.connection import Connection
@@ -180,6 +187,7 @@ def read_details(
             if difference.is_detailed
         ]
         edited = list(dict.fromkeys(pair for pair, _ in detailed))
+        devices = _devices(connection, edited)
         known = partial(read_claims, pairs=edited, split=split & set(edited))
         asked = [(pair, difference.main_part) for pair, difference in detailed]
         with beside(connection, threads=1) as start:
@@ -196,9 +204,30 @@ def read_details(
         for (pair, each), parting in zip(detailed, partings, strict=True):
             claimed = claims.get((pair, each.color), [])
             found[pair, each.color] = _details(
-                pair, each, parting, sources, claimed, inputs.get(pair, []), top
+                pair,
+                each,
+                parting,
+                sources,
+                claimed,
+                inputs.get(pair, []),
+                top,
+                devices.get(pair, 1),
             )._replace(op_mix=mixes[pair])
     return found
+
+
+def _devices(connection: Connection, pairs: Sequence[Modules]) -> dict[Modules, int]:
+    """Return of how many devices the shapes of edits are, where that is known."""
+    split = [pair for pair in pairs if (pair[1].num_partitions or 1) > 1]
+    if not split:
+        return {}
+    ids = [module.earliest_id for pair in split for module in pair]
+    manual = {module for (module,) in rows(connection, "manual_modules", modules=ids)}
+    return {
+        pair: pair[1].num_partitions or 1
+        for pair in split
+        if manual.isdisjoint(module.earliest_id for module in pair)
+    }
 
 
 def _details(
@@ -209,12 +238,11 @@ def _details(
     claims: list[Claim],
     inputs: list[InputChange],
     top: int,
+    devices: int,
 ) -> Details:
     shown, rest = difference.changes[:top], difference.changes[top:]
     return Details(
-        name_cause(
-            difference, parting, claims, bool(inputs), pair[1].num_partitions or 1
-        )
+        name_cause(difference, parting, claims, bool(inputs), devices)
         if difference.changes
         else None,
         Divergence(

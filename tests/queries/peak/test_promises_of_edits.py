@@ -137,6 +137,8 @@ def test_a_librarys_kernel_has_the_line_of_what_it_returns(
     rows = run_query(steps, "peak_contents", {"run": run, "color": 0}).dicts()
     [found] = [row for row in rows if row["instruction"] == "ynn_fusion.124"]
     assert (found["source_file"], found["source_line"]) == ("duet/layers.py", 133)
+
+
 def test_wide_values_are_found_at_the_line_that_holds_most_of_them(
     steps: duckdb.DuckDBPyConnection,
 ) -> None:
@@ -158,10 +160,10 @@ def test_wide_values_are_found_at_the_line_that_holds_most_of_them(
 def test_an_empty_stack_is_of_what_the_loop_saves_in_it(
     steps: duckdb.DuckDBPyConnection,
 ) -> None:
-    asked = {"run": "sparse_experts/loss_remat", "color": 0}
-    rows = run_query(steps, "peak_by_role", asked).dicts()
+    run = "sparse_experts/loss_remat"
+    rows = run_query(steps, "peak_by_role", {"run": run, "color": 0}).dicts()
     roles = {row["largest_instruction"]: row["role"] for row in rows}
-    held = run_query(steps, "peak_contents", {**asked, "top": None}).dicts()
+    held = run_query(steps, "peak_contents", {"run": run, "top": None}).dicts()
     [stack] = [r for r in held if r["shape"].startswith("f32[8,16,256,16000]")]
     assert stack["opcode"] == "fusion"
     assert roles[stack["instruction"]] == "saved_activations"

@@ -35,7 +35,8 @@
 --   grouped_operations, operation_lists, group_stacks, group_types,
 --   group_shapes, group_paths, group_callees, group_sums, random_draws,
 --   group_changes, ranked_groups, shape_followers, groups_called_elsewhere,
---   group_edits, moved_groups, edits, followed_shapes, sentences
+--   group_edits, loops_around, stack_makers, moved_groups, edits,
+--   followed_shapes, sentences
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base snapshot.
 -- param base_ids BIGINT[] = NULL: Their contents.
 -- param candidate_runs BIGINT[] = NULL from 0: run_id of each candidate

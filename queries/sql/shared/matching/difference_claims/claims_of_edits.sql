@@ -16,10 +16,10 @@
 --   two or three edits differs and none is a claim, all of it follows from
 --   them together: the claim names the one whose results grew most, if by more
 --   than all others; it is likely, without bytes, where arguments are new or
---   gone, too, that have less than a tenth. is_little_output: an output that is
---   new or gone is less than that itself, so that it is what computes it that
---   needs memory: no claim beside an edit that is one, nor where no row shows
---   that memory followed from it.
+--   gone, too, that have less than a tenth. is_little_output: an output that
+--   is new or gone is less than that itself, so that it is what computes it
+--   that needs memory: no claim beside an edit that is one, nor where no row
+--   shows that memory followed from it.
 -- grain: pair, memory space, edit
 WITH others AS (
   SELECT

@@ -23,7 +23,19 @@ WITH all_edits AS (
   UNION ALL BY NAME
   FROM gradient_edits
   UNION ALL BY NAME
-  FROM group_edits
+  SELECT
+    e.* REPLACE (
+      list_concat(e.base_paths, k.base_paths) AS base_paths,
+      list_concat(e.candidate_paths, k.candidate_paths) AS candidate_paths
+    ),
+    k.words AS stack_words, k.is_added AS has_new_stack
+  FROM group_edits AS e
+  ANTI JOIN stack_makers AS s
+    ON s.pair = e.pair
+    AND s.stack_rank = e.first_rank
+  LEFT JOIN stack_makers AS k
+    ON k.pair = e.pair
+    AND k.maker_rank = e.first_rank
 ),
 changed_types AS (
   SELECT pair, list(element_type) AS element_types

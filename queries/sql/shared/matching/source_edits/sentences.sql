@@ -10,7 +10,13 @@ SELECT
   CASE
     WHEN coalesce(e.delta_bytes, 0) >= 0
       OR e.change = 'retyped' AND r.effect > 0
-      THEN nullif(r.advice, '')
+      THEN coalesce(
+        nullif(r.advice, ''),
+        CASE WHEN e.has_new_stack THEN
+          'What the backward pass needs of it is kept for each step: '
+          || 'jax.checkpoint around the body of the loop recomputes it.'
+        END
+      )
   END AS advice,
   replace(replace(replace(replace(replace(replace(
     CASE
@@ -26,7 +32,7 @@ SELECT
     '{more}', CASE
       WHEN m.more = 0 THEN '' ELSE ' and ' || m.more || ' more ' || m.unit
     END), '→ replicated: replicated', '→ replicated')
-    || coalesce(f.words, '') AS sentence
+    || coalesce(e.stack_words, '') || coalesce(f.words, '') AS sentence
 FROM edits AS e
 LEFT JOIN (
   SELECT

@@ -145,18 +145,21 @@ retyped AS (
     AND g.opcode = 'convert'
     AND g.element_type <> o.element_type
 ),
--- A conversion that is lost after the first operation of another type follows
--- from that.
+-- A conversion that is lost after the first operation of another type, at a
+-- later line, follows from that.
 placed AS (
   SELECT
     r.*,
     NOT r.is_candidate AND coalesce(
-      p.place <= min(f.place) OVER (
-        PARTITION BY
-          r.pair, r.source_file, r.function_name, r.base_type, r.candidate_type
-      ), TRUE
+      p.place <= min(f.place) OVER of_type
+      OR r.line <= min(n.line) OVER of_type, TRUE
     ) AS is_lost
   FROM retyped AS r
+  LEFT JOIN innermost_calls AS n
+    ON n.pair = r.pair
+    AND n.is_candidate
+    AND n.frame_id = r.first_frame_id
+    AND n.function_name = r.function_name
   LEFT JOIN operation_places AS f
     ON f.pair = r.pair
     AND f.is_candidate
@@ -166,6 +169,10 @@ placed AS (
     AND NOT p.is_candidate
     AND NOT r.is_candidate
     AND p.instruction_id = r.instruction_id
+  WINDOW of_type AS (
+    PARTITION BY
+      r.pair, r.source_file, r.function_name, r.base_type, r.candidate_type
+  )
 )
 SELECT
   r.pair, r.source_file, r.function_name, r.base_type, r.candidate_type,

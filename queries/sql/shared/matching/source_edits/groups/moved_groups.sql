@@ -1,16 +1,6 @@
 -- step: Groups of the same operations on both sides that one side computes in
 --   more loops: outside of one they are there for all of its steps at once.
 -- grain: pair, file, function
-WITH loops_around AS (
-  SELECT c.pair, c.is_candidate, c.computation_id, count(*) AS loops
-  FROM (
-    SELECT pair, is_candidate, computation_id, unnest(calls) AS instruction_id
-    FROM call_chains
-  ) AS c
-  JOIN operations AS o USING (pair, is_candidate, instruction_id)
-  WHERE o.opcode = 'while'
-  GROUP BY c.pair, c.is_candidate, c.computation_id
-)
 SELECT
   g.pair, g.source_file, g.function_name,
   max(coalesce(l.loops, 0)) FILTER (WHERE g.is_candidate)
