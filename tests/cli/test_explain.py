@@ -159,6 +159,7 @@ def test_what_could_not_be_read_is_said(tmp_path: Path) -> None:
     assert done.returncode == 3
     first, _, section, *_ = done.stdout.splitlines()
     assert first.endswith("reserved in CPU memory (1 place could not be read)")
+    assert ", at least " in first
     assert section == "### Not read"
     assert f"dump:{cut.name}:14:30" in done.stdout.replace("\\", "")
 

@@ -195,7 +195,7 @@ def advice_blocks(
     what = (
         "The program fits; what would lower reserved memory and the live peak, by how"
         " much"
-        if is_judged and not is_short(space)
+        if is_judged and not space["is_cut"] and not is_short(space)
         else "What to do, and what reserved memory and the live peak fall by"
     )
     limit = _limit(space) if is_judged else ""

@@ -379,8 +379,9 @@ def called(row: Row) -> str:
 
 def _measured(space: Row, gaps: Sequence[Row]) -> str:
     if space.get("live_peak_bytes") is None:
-        return f"{_reserved(space)}{_of_kinds(space)}. The live peak is not known."
-    text = f"{_reserved(space)}; {plain_bytes(space.get('live_peak_bytes'))} are live"
+        text = f"{_capital(_reserved(space))}{_of_kinds(space)}."
+        return f"{text} The live peak is not known."
+    text = f"{_capital(_reserved(space))}; {plain_bytes(space.get('live_peak_bytes'))} are live"
     if space.get("peak_instruction"):
         text += f" at the peak (step {space['peak_step']}, {space['peak_instruction']})"
     if is_fragmented(space):
@@ -416,6 +417,8 @@ def _mostly(gaps: Sequence[Row]) -> str:
 
 def _reserved(space: Row) -> str:
     text = f"{plain_bytes(space['reserved_bytes'])} reserved in {_memory(space)}"
+    if space["is_cut"]:
+        text = f"at least {text}"
     limit = space["usable_bytes"]
     if not limit:
         return text

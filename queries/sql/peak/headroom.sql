@@ -48,6 +48,8 @@
 --   limit; NULL if the compiler refused a program that seems to fit.
 -- column headroom_ratio DOUBLE ratio higher_is_better: Share of the limit that
 --   is left.
+-- column is_cut BOOLEAN flag neutral: Whether a part of the buffer assignment
+--   could not be read, so that reserved_bytes is the least.
 -- column caveat VARCHAR text neutral: What reserved_bytes lacks; NULL if
 --   nothing special is known.
 -- column path
@@ -135,7 +137,8 @@ SELECT
   END AS status,
   u.is_refused, u.limit_from, u.nominal_bytes, u.device, u.usable_bytes,
   u.reserved_bytes, u.headroom AS headroom_bytes,
-  u.headroom / nullif(u.space_bytes, 0) AS headroom_ratio, u.caveat, u.path
+  u.headroom / nullif(u.space_bytes, 0) AS headroom_ratio, u.is_cut, u.caveat,
+  u.path
 FROM left_over AS u
 ORDER BY
   u.reserved_bytes DESC, u.program_name, u.module_number, u.rank, u.space_color

@@ -351,7 +351,7 @@ def _shared_bytes(spaces: list[Space]) -> int:
     "headroom",
     {"limit_bytes": 10**6},
     {"limit_bytes": 10**4, "slop": 0.25, "warn_ratio": 0.5},
-    leaves_out=["device", "nominal_bytes", "caveat"],
+    leaves_out=["device", "nominal_bytes", "is_cut", "caveat"],
 )
 def headroom(
     dump: Dump, limit_bytes: int, slop: float = 0.0, warn_ratio: float = 0.05

@@ -28,6 +28,7 @@ def overview_of(reserved_bytes: int, **answers: Sequence[Row]) -> Overview:
         "limit_from": None,
         "device": None,
         "is_refused": False,
+        "is_cut": False,
         "caveat": None,
         "status": "unknown",
     }

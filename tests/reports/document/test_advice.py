@@ -42,6 +42,7 @@ def space(reserved: int, usable: int | None, *, is_refused: bool = False) -> Any
         "reserved_bytes": reserved * MIB,
         "usable_bytes": None if usable is None else usable * MIB,
         "is_refused": is_refused,
+        "is_cut": False,
         "status": "oom" if is_refused else "ok" if usable else "unknown",
     }
 
@@ -88,8 +89,11 @@ def test_measured_remedies_are_shown_wherever_memory_is_left() -> None:
 
 
 def test_nothing_is_left_for_sure_where_the_assignment_was_cut() -> None:
-    cut = {**space(24, 100), "status": "unknown"}
+    cut = {**space(24, 100), "status": "unknown", "is_cut": True}
     assert advice_on(cut, [LOGITS, BATCH]) == Advice([LOGITS], [BATCH])
+    said = advice_blocks(cut, [LOGITS, BATCH], ROLES, 5)[0]
+    assert isinstance(said, Paragraph)
+    assert said.text.startswith("What to do, and what")
 
 
 def test_a_remedy_shows_both_falls_and_its_line() -> None:
