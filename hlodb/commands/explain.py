@@ -124,8 +124,8 @@ def command(
     of memory; name its dump as a second PATH if there is one. - is a log on the
     standard input. Nothing is kept: `hlodb ingest` keeps dumps. Without PATH the latest
     run of the warehouse is explained. Exit code 3: something could not be read or
-    understood, the dump is not of the program that failed, or there is
-    neither a program nor a report of running out of memory.
+    understood, the dump is not of the program that failed, or there is neither a
+    program nor a report of running out of memory.
 
     \b
     hlodb explain /tmp/xla_dump

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -190,6 +191,33 @@ def test_a_run_dated_in_the_future_is_told(tmp_path: Path) -> None:
         request = RunRequest(name=name, started_at=started_at)
         [summary] = ingest([str(dump)], db, request=request)
         assert summary.notes == notes
+
+
+def test_a_run_older_than_another_of_its_series_is_told(tmp_path: Path) -> None:
+    """A copy may have taken the times of files; who gives a time knows it."""
+    dump, db = dump_of(tmp_path, "d", frozenset({0})), tmp_path / "w.duckdb"
+    early, late = datetime(2026, 1, 1), datetime(2026, 1, 2)
+
+    def notes(name: str, modified: datetime, **more: Any) -> list[str]:
+        for file in dump.rglob("*"):
+            os.utime(file, (modified.replace(tzinfo=UTC).timestamp(),) * 2)
+        request = RunRequest(name=name, series="nightly", **more)
+        [summary] = ingest([str(dump)], db, request=request)
+        return summary.notes
+
+    told = (
+        "run {} is dated {} by its files, {} run b of series nightly, which counts as"
+        " the later one: if it is not, ingest it once more with --started-at TIME"
+    )
+    assert notes("b", late) == []
+    assert notes("a", late) == [
+        told.format("a", "2026-01-02 00:00:00", "at the same time as")
+    ]
+    assert notes("c", early) == [told.format("c", "2026-01-01 00:00:00", "before")]
+    assert notes("d", early, started_at=early) == []
+    # It was told when it came.
+    assert not any("by its files" in note for note in notes("c", early))
+    assert notes("e", late + timedelta(days=1)) == []
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from hlodb.reports.config.reading import parse_settings
 from hlodb.reports.judge.sentences import annotated_line, cause_line
 from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render import github
-from hlodb.schema.warehouse import connect
+from hlodb.schema.warehouse import connect, transaction
 from tests.reports.situations import GROWN, SITUATIONS, STEP, night, report_on
 from tests.reports.worlds import Buffer, make
 
@@ -72,3 +72,30 @@ def test_nothing_is_green_above_a_limit(tmp_path: Path) -> None:
     assert above.endswith("no regression; 1 same")
     assert below.startswith("✅ no regression; ")
     assert github.render(limits[0]).startswith("::warning title=hlodb::⚠️ does not fit")
+
+
+def test_a_base_that_was_ingested_later_is_told(tmp_path: Path) -> None:
+    """The times of its files may be those of a copy."""
+    file = make(tmp_path / "w.duckdb", night(1, STEP), night(2, STEP))
+    asked = [Request(), Request("night-2", "night-1")]
+
+    def rules() -> list[str]:
+        with connect(file) as connection:
+            return [
+                build_report(
+                    connection, request, parse_settings("")
+                ).comparison.rule_text
+                for request in asked
+            ]
+
+    plain = rules()
+    with transaction(file) as connection:
+        connection.execute(
+            "UPDATE runs SET ingested_at = ingested_at + INTERVAL 9 DAY"
+            " WHERE name = 'night-1'"
+        )
+    assert rules() == [
+        f"{plain[0]}, though it was ingested later: its files are older, or it was"
+        " dated so (--started-at)",
+        plain[1],
+    ]
