@@ -96,8 +96,12 @@ RULES = {
 # Sizes that a line computes with, in the two programs without loop or remat.
 RESHAPED = ("cnn_no_accumulation", "cnn_unrolled")
 
-# What these say is compared in tests/queries/shared/test_single_edits.py.
-ELSEWHERE = ("output_computed", "stack_added", "stack_removed")
+# What these say is compared in tests/queries/shared/test_single_edits.py and in
+# test_edits_in_functions.py.
+ELSEWHERE = (
+    *("edit_stored", "edit_stored_no_more"),
+    *("output_computed", "stack_added", "stack_removed"),
+)
 
 
 @pytest.mark.slow

@@ -633,6 +633,23 @@ def test_the_edit_is_named_where_it_is(
             assert found == CLAIMS[archive, edit]
 
 
+@pytest.mark.parametrize(
+    ("archive", "edit", "whose"),
+    [
+        ("event_history", "attention_dropout", "(bernoulli; shapes of all 8 devices)"),
+        # In shard_map shapes are those of one device.
+        ("molecule_tpu", "gelu", "bf16[6,65536,256])"),
+    ],
+)
+def test_a_cause_says_of_how_many_devices_its_shapes_are(
+    archive: str, edit: str, whose: str, tmp_path: Path, queries_installed: None
+) -> None:
+    with connect(ingested(archive, tmp_path, edit)) as connection:
+        diff = build_diff(connection, "base", edit, Settings(), top=5)
+    [title] = {f.cause.title for f in diff.findings if f.cause and f.color == 0}
+    assert title.endswith(whose)
+
+
 @pytest.fixture
 def trunk(tmp_path: Path, queries_installed: None) -> Path:
     return ingested("recycled_trunk", tmp_path, "recycle_grad", "outputs_in_chunks")

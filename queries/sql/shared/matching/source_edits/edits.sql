@@ -5,6 +5,7 @@
 --   checkpoint, and so do sums of gradients (add_any), which nobody writes,
 --   and the calls of what is recomputed. Where a loop goes through the same
 --   data in more steps, or fewer, what a step holds is smaller, or larger.
+--   stored_shapes: what a loop stacks, or no longer stacks, because of it.
 -- grain: pair, edit
 WITH all_edits AS (
   FROM constant_edits
@@ -25,15 +26,27 @@ WITH all_edits AS (
   UNION ALL BY NAME
   SELECT
     e.* REPLACE (
+      e.delta_bytes + coalesce(k.delta_bytes, 0) AS delta_bytes,
       list_concat(e.base_paths, k.base_paths) AS base_paths,
       list_concat(e.candidate_paths, k.candidate_paths) AS candidate_paths
     ),
-    k.words AS stack_words, k.is_added AS has_new_stack
+    k.stored_shapes, k.has_new_stack
   FROM group_edits AS e
   ANTI JOIN stack_makers AS s
     ON s.pair = e.pair
     AND s.stack_rank = e.first_rank
-  LEFT JOIN stack_makers AS k
+  LEFT JOIN (
+    SELECT
+      pair, maker_rank, bool_or(is_added) AS has_new_stack,
+      coalesce(
+        string_agg(shapes, ', ' ORDER BY stack_rank) FILTER (WHERE is_added),
+        string_agg(shapes, ', ' ORDER BY stack_rank)
+      ) AS stored_shapes,
+      sum(delta_bytes) AS delta_bytes, flatten(list(base_paths)) AS base_paths,
+      flatten(list(candidate_paths)) AS candidate_paths
+    FROM stack_makers
+    GROUP BY pair, maker_rank
+  ) AS k
     ON k.pair = e.pair
     AND k.maker_rank = e.first_rank
 ),

@@ -2,29 +2,28 @@
 --   change whose pattern its texts match. Where arrays became smaller there is
 --   nothing to undo, unless they are of a wider type. An unknown number of
 --   trips is left out, and so are all but the three largest arrays of those
---   that a loop stacks. Of what was added, removed or replaced first, the
---   shapes are named that differ beside it.
+--   that a loop stacks, by itself or because of the edit. Of what was added,
+--   removed or replaced first, the shapes are named that differ beside it.
 -- grain: pair, edit
 SELECT
   e.*, r.rule_id,
   CASE
     WHEN coalesce(e.delta_bytes, 0) >= 0
       OR e.change = 'retyped' AND r.effect > 0
-      THEN coalesce(
-        nullif(r.advice, ''),
-        CASE WHEN e.has_new_stack THEN
-          'What the backward pass needs of it is kept for each step: '
-          || 'jax.checkpoint around the body of the loop recomputes it.'
-        END
-      )
+      THEN coalesce(nullif(r.advice, ''), nullif(k.advice, ''))
   END AS advice,
   replace(replace(replace(replace(replace(replace(
     CASE
       WHEN '?' IN (e.base_text, e.candidate_text)
         THEN regexp_replace(r.sentence, ' of \{\w+\} steps', '')
       ELSE r.sentence
-    END, '{base}', coalesce(m.stacks, e.base_text, 'none')),
-    '{candidate}', coalesce(m.stacks, e.candidate_text, 'none')),
+    END,
+    '{base}', coalesce(
+      CASE WHEN e.change = 'stack' THEN m.stacks END, e.base_text, 'none'
+    )),
+    '{candidate}', coalesce(
+      CASE WHEN e.change = 'stack' THEN m.stacks END, e.candidate_text, 'none'
+    )),
     '{subject}', coalesce(e.subject, 'the program')),
     '{operations}', e.operation_count || CASE
       WHEN e.operation_count = 1 THEN ' operation' ELSE ' operations'
@@ -32,7 +31,8 @@ SELECT
     '{more}', CASE
       WHEN m.more = 0 THEN '' ELSE ' and ' || m.more || ' more ' || m.unit
     END), '→ replicated: replicated', '→ replicated')
-    || coalesce(e.stack_words, '') || coalesce(f.words, '') AS sentence
+    || coalesce(' (' || replace(k.sentence, '{shapes}', m.stacks) || ')', '')
+    || coalesce(f.words, '') AS sentence
 FROM edits AS e
 LEFT JOIN (
   SELECT
@@ -52,13 +52,12 @@ LEFT JOIN (
   AND e.first_rank = f.first_rank
 CROSS JOIN LATERAL (
   SELECT
-    CASE
-      WHEN e.change = 'stack'
-        THEN regexp_replace(
-          coalesce(e.base_text, e.candidate_text),
-          '^((?:[^ ]+, ){2}[^ ]+), .*$', '\1 and others'
-        )
-    END AS stacks,
+    regexp_replace(
+      CASE
+        WHEN e.change = 'stack' THEN coalesce(e.base_text, e.candidate_text)
+        ELSE e.stored_shapes
+      END, '^((?:[^ ]+, ){2}[^ ]+), .*$', '\1 and others'
+    ) AS stacks,
     e.operation_count - 1 AS more,
     CASE WHEN e.change = 'output' THEN 'output' ELSE 'argument' END
     || CASE WHEN e.operation_count > 2 THEN 's' ELSE '' END AS unit
@@ -76,3 +75,7 @@ LEFT JOIN LATERAL (
   ORDER BY c.place
   LIMIT 1
 ) AS r ON TRUE
+-- What a loop stacks because of an edit is said beside it.
+LEFT JOIN cause_rules() AS k
+  ON k.change = 'stored'
+  AND (k.effect > 0) = e.has_new_stack

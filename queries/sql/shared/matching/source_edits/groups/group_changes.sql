@@ -1,6 +1,6 @@
 -- step: What was edited in a group: a type, sharding or shape, what a loop
---   stacks, else which operations were added, removed or replaced. Random
---   numbers come before a narrower type.
+--   stacks, else which operations were added, removed or replaced. A random
+--   mask comes before a narrower type.
 -- grain: pair, file, function
 SELECT
   s.*, o.base_operations, o.candidate_operations,

@@ -14,7 +14,7 @@ WITH stacks AS (
     list_transform(
       string_split(shapes, ', '), lambda x: regexp_extract(x, '\[.*\]')
     ) AS wholes,
-    e.base_paths, e.candidate_paths
+    e.delta_bytes, e.base_paths, e.candidate_paths
   FROM group_edits AS e
   WHERE e.change = 'stack'
 ),
@@ -48,15 +48,9 @@ written AS (
 SELECT
   s.pair, s.first_rank AS stack_rank,
   arg_min(r.rank, (r.change <> 'random', -o.size_bytes, r.rank)) AS maker_rank,
-  any_value(
-    ' (the loop ' || CASE
-      WHEN s.is_candidate THEN 'also' ELSE 'no longer'
-    END || ' stores ' || regexp_replace(
-      s.shapes, '^((?:[^ ]+, ){2}[^ ]+), .*$', '\1 and others'
-    ) || ')'
-  ) AS words,
-  any_value(s.is_candidate) AS is_added, any_value(s.base_paths) AS base_paths,
-  any_value(s.candidate_paths) AS candidate_paths
+  any_value(s.is_candidate) AS is_added, any_value(s.shapes) AS shapes,
+  any_value(s.delta_bytes) AS delta_bytes, any_value(s.base_paths)
+    AS base_paths, any_value(s.candidate_paths) AS candidate_paths
 FROM stacks AS s
 SEMI JOIN unmatched_operations AS b
   ON b.pair = s.pair
