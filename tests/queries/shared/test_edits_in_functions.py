@@ -650,6 +650,22 @@ def test_a_cause_says_of_how_many_devices_its_shapes_are(
     assert title.endswith(whose)
 
 
+def test_a_renamed_function_has_no_new_loop(
+    tmp_path: Path, queries_installed: None
+) -> None:
+    """The checkpoint that came back runs its loop again."""
+    with connect(ingested("hybrid_ssm", tmp_path, "policy", "renamed")) as connection:
+        asked = {"base": "policy", "candidate": "renamed"}
+        rows = run_query(connection, "claims", asked).dicts()
+    assert [(r["claim"], r["standing"]) for r in rows] == [
+        (
+            "hybridlm/model.py:74 forward.<locals>.body: remat saves less, recomputes"
+            " more (323 → 350 operations)",
+            "proven",
+        )
+    ]
+
+
 @pytest.fixture
 def trunk(tmp_path: Path, queries_installed: None) -> Path:
     return ingested("recycled_trunk", tmp_path, "recycle_grad", "outputs_in_chunks")

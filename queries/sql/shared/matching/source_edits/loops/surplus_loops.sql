@@ -59,13 +59,14 @@ loops AS MATERIALIZED (
       OR o.pair NOT IN (SELECT w.pair FROM user_functions AS w)
     )
 ),
+-- Those with a line are the first, so that what is over is one without.
 counted AS (
   SELECT
     l.*, coalesce(l.trip_count, -1) AS known_trips,
     row_number() OVER (
       PARTITION BY
         l.pair, l.is_candidate, l.is_backward, l.user_function, l.trip_count
-      ORDER BY l.instruction_id
+      ORDER BY l.frame_id IS NULL, l.instruction_id
     ) AS copy_number
   FROM loops AS l
 ),
