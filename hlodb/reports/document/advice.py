@@ -260,7 +260,8 @@ def why_nothing(space: Row, advice: Advice, roles: Sequence[Row]) -> str:
         size = plain_bytes(SMALL_BYTES)
         return f"Below {size} nothing is advised. {_folded(advice)}"
     holders = _holders(roles)
-    text = "No remedy is known"
+    fits = space["usable_bytes"] and space["status"] == "ok"
+    text = "The program fits, and no remedy is known" if fits else "No remedy is known"
     if not advice.folded:
         return f"{text}{holders}."
     number = len(advice.folded)

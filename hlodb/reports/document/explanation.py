@@ -378,10 +378,11 @@ def called(row: Row) -> str:
 
 
 def _measured(space: Row, gaps: Sequence[Row]) -> str:
-    if space.get("live_peak_bytes") is None:
+    live = space.get("live_peak_bytes")
+    if live is None:
         text = f"{_capital(_reserved(space))}{_of_kinds(space)}."
         return f"{text} The live peak is not known."
-    text = f"{_capital(_reserved(space))}; {plain_bytes(space.get('live_peak_bytes'))} are live"
+    text = f"{_capital(_reserved(space))}; {plain_bytes(live)} are live"
     if space.get("peak_instruction"):
         text += f" at the peak (step {space['peak_step']}, {space['peak_instruction']})"
     if is_fragmented(space):

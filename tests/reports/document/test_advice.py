@@ -161,10 +161,10 @@ def test_an_estimate_that_leaves_little_may_not_fit(
 def test_a_well_tuned_program_is_told_what_holds_its_memory() -> None:
     (said,) = advice_blocks(space(50, 100), [BATCH], ROLES, 5)
     assert said == Paragraph(
-        "No remedy is known that leaves results and speed as they are: 7.00 MiB are"
-        " optimiser state, 5.00 MiB weights, 4.00 MiB activations. `hlodb query"
-        " remedies` lists one that changes what is computed or how long it takes; the"
-        " remedy saves 3.00 MiB: Do it."
+        "The program fits, and no remedy is known that leaves results and speed as they"
+        " are: 7.00 MiB are optimiser state, 5.00 MiB weights, 4.00 MiB activations."
+        " `hlodb query remedies` lists one that changes what is computed or how long it"
+        " takes; the remedy saves 3.00 MiB: Do it."
     )
 
 
@@ -172,8 +172,12 @@ def test_slices_of_weights_are_no_weights() -> None:
     copied = [{**ROLES[0], "copied_bytes": 2 * MIB}, ROLES[1]]
     (said,) = advice_blocks(space(50, 100), [], copied, 5)
     assert said == Paragraph(
-        "No remedy is known: 4.00 MiB are activations, 3.00 MiB weights, 2.00 MiB"
-        " copies of weights."
+        "The program fits, and no remedy is known: 4.00 MiB are activations, 3.00 MiB"
+        " weights, 2.00 MiB copies of weights."
+    )
+    (unknown,) = advice_blocks(space(50, None), [], copied, 5)
+    assert str(unknown) == str(said).replace(
+        "The program fits, and no remedy", "No remedy"
     )
 
 
