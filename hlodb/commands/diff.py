@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,10 +24,13 @@ from hlodb.commands.report_text import (
     write_report,
 )
 from hlodb.errors import UsageError
+from hlodb.ingest.pipeline.ingest import passing_warehouse
+from hlodb.ingest.sources.discover import discover
 from hlodb.printed_commands import named_db, shell_line, url_of
 from hlodb.reports.build import build_diff
 from hlodb.reports.config.reading import read_settings
 from hlodb.reports.render.forms import FORMATS, shown_by
+from hlodb.terminal.narration import narrate
 
 _OF_GATES = ("junit", "github", "csv-gates")
 _FORMATS = [form for form in FORMATS if form not in _OF_GATES]
@@ -67,13 +72,15 @@ def command(
 ) -> int:
     """Show what changed from A to B, and why; the parts add up to the difference.
 
-    A, the base, and B, the candidate, are runs, or RUN:PROGRAM. Every difference is
-    listed, however small, and no gate is applied: `hlodb report` applies them. Programs
-    of two platforms are listed, but not compared. Exit codes: 0 done, 3 part of a run
+    A, the base, and B, the candidate, are runs of the warehouse, or RUN:PROGRAM, or
+    both are dumps, of which nothing is kept. Every difference is listed, however small,
+    and no gate is applied: `hlodb report` applies them. Programs of two platforms are
+    listed, but not compared. Exit codes: 0 done, 3 part of a run
     could not be read or contradicts itself, 4 nothing is comparable.
 
     \b
     hlodb diff nightly-6 nightly-7
+    hlodb diff /tmp/dump_before /tmp/dump_after
     hlodb diff nightly-6 nightly-7 --open
     hlodb diff nightly-6:jit_train_step nightly-7:jit_train_step
     hlodb diff v5e:jit_step v5p:jit_step --format markdown
@@ -81,12 +88,14 @@ def command(
     if is_opened:
         form, output = "html", output or new_page("diff")
     settings = replace(read_settings(None), limit_bytes=limit)
-    _refuse_dumps(db, base, candidate)
-    with open_for_reading(db) as connection:
+    with (
+        _compared(db, base, candidate) as (file, before, after),
+        open_for_reading(file) as connection,
+    ):
         report = build_diff(
             connection,
-            base,
-            candidate,
+            before,
+            after,
             settings,
             top=top,
             shown=shown_by([form]),
@@ -98,12 +107,27 @@ def command(
     return report.exit_code
 
 
-def _refuse_dumps(db: Path, *sides: str) -> None:
-    """Raise UsageError where dumps are named, and no warehouse holds them yet."""
-    if url_of(db) or db.exists() or not all(Path(side).exists() for side in sides):
+@contextmanager
+def _compared(db: Path, base: str, candidate: str) -> Iterator[tuple[Path, str, str]]:
+    """Yield the warehouse to read, and its names of A and B.
+
+    Two paths are dumps where they hold a slash, or where there is no warehouse yet.
+    """
+    sides = (base, candidate)
+    is_dumps = "/" in base + candidate or not (url_of(db) or db.exists())
+    if not is_dumps or not all(Path(side).exists() for side in sides):
+        yield db, base, candidate
         return
-    ingest = shell_line(["hlodb", "ingest", *sides])
-    raise UsageError(
-        f"{' and '.join(sides)} are no runs of a warehouse: `{ingest}` makes them such,"
-        " and lists their names for `hlodb diff`"
-    )
+    sources = discover(sides)
+    if len(sources) != len(sides):
+        runs = ", ".join(source.name for source in sources)
+        raise UsageError(f"A and B have to be one run each, but hold {runs}")
+    with passing_warehouse(sources) as (file, summaries):
+        for note in (note for summary in summaries for note in summary.notes):
+            narrate(note)
+        narrate(
+            "nothing is kept: to look closer, keep both by"
+            f" `{shell_line(['hlodb', 'ingest', *sides])}`"
+        )
+        before, after = (summary.name for summary in summaries)
+        yield file, before, after

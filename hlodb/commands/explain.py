@@ -29,7 +29,7 @@ from hlodb.commands.report_text import (
 )
 from hlodb.errors import DataQualityError, UsageError
 from hlodb.garbage import no_collection
-from hlodb.ingest.pipeline.ingest import ingest_sources
+from hlodb.ingest.pipeline.ingest import passing_warehouse
 from hlodb.ingest.recognise.file_kinds import READ_KINDS
 from hlodb.ingest.recognise.recognition import recognise
 from hlodb.ingest.sources.archives import is_archive_name
@@ -231,12 +231,10 @@ def _warehouse(
         return
     with TemporaryDirectory(prefix="hlodb-explain-") as folder:
         named = [_saved(Path(folder)) if p == _STANDARD_INPUT else p for p in paths]
-        file = Path(folder) / "explain.duckdb"
-        summaries = ingest_sources(_sources(named), file)
-        for summary in summaries:
-            for note in summary.notes:
+        with passing_warehouse(_sources(named)) as (file, summaries):
+            for note in (note for summary in summaries for note in summary.notes):
                 narrate(note)
-        yield file, [summary.name for summary in summaries]
+            yield file, [summary.name for summary in summaries]
 
 
 def _maps(

@@ -6,12 +6,16 @@ import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
 from hlodb.cli import main
 from tests.cli.nights import build, headline
 from tests.reports.situations import EXTRA, GROWN, MIB, STEP, WORK, night
+
+DONATION = Path(__file__).parents[1] / "data" / "changes" / "donation"
+"""Dumps of one program: `base`, and `dropped`, which donates nothing."""
 
 
 @pytest.mark.slow
@@ -140,15 +144,42 @@ def test_commands_that_are_told_can_be_typed(
     assert [main(shlex.split(command)[1:]) for command in commands] == 6 * [0]
 
 
-def test_dumps_have_to_be_ingested_first(
+@pytest.mark.parametrize("place", ["", "dumps/"])
+def test_dumps_are_compared_as_runs_of_a_warehouse_are(
+    place: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sides = [f"{place}before", f"{place}after"]
+    for name, side in zip(("base", "dropped"), sides, strict=True):
+        copytree(DONATION / name, side)
+    if place:
+        # Beside a warehouse a path with a slash still is a dump.
+        build(tmp_path, night(1))
+    kept = sorted(tmp_path.rglob("*"))
+    assert main(["diff", *sides]) == 0
+    out, err = capsys.readouterr()
+    assert sorted(tmp_path.rglob("*")) == kept
+    ingest = f"hlodb ingest {' '.join(sides)}"
+    assert err == f"hlodb: nothing is kept: to look closer, keep both by `{ingest}`\n"
+    db = [] if not place else ["--db", "other.duckdb"]
+    assert main(["ingest", *sides, *db]) == 0
+    capsys.readouterr()
+    assert main(["diff", "before", "after", *db]) == 0
+    of_runs = capsys.readouterr().out
+    assert out == of_runs.replace(" --db other.duckdb", "")
+
+
+def test_a_diff_of_dumps_needs_two(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("before", "after"):
-        (tmp_path / name).mkdir()
-    assert main(["diff", "before", "after", "--db", "w.duckdb"]) == 2
+    copytree(DONATION / "base", "before")
+    assert main(["diff", "before", "./before"]) == 2
     assert capsys.readouterr().err == (
-        "hlodb: before and after are no runs of a warehouse: `hlodb --db w.duckdb"
-        " ingest before after` makes them such, and lists their names for `hlodb --db"
-        " w.duckdb diff`\n"
+        "hlodb: A and B have to be one run each, but hold before\n"
     )
+    assert main(["diff", "before", "after"]) == 2
+    assert "there is no warehouse at hlodb.duckdb" in capsys.readouterr().err
