@@ -474,7 +474,9 @@ def _more(overview: Overview, described: Sequence[Row]) -> list[Block]:
             f"hlodb query remedies{run} -p {program} --wide",
         ]
     if overview.answers["oom_summary"]:
-        commands.append(f"hlodb query oom_buffers_explained{run} --wide")
+        are_listed = bool(overview.answers["oom_buffers_explained"])
+        query = "oom_buffers_explained" if are_listed else "oom_summary"
+        commands.append(f"hlodb query {query}{run} --wide")
     blocks: list[Block] = []
     if not is_kept:
         name = f" --run {shlex.quote(overview.run.name)}" if overview.is_joined else ""
