@@ -236,7 +236,8 @@ def test_owner_and_commits_of_a_regression(tmp_path: Path) -> None:
     (finding,) = [f for f in report.findings if f.scope == "candidate"]
     assert lines(brief(report)) == [
         "Why: 1 new buffer of exp (+2.00 MiB).",
-        "Likely cause: XLA fusion. Line of the largest buffer: model/train.py:18."
+        "Likely cause: XLA fusion. Line of the largest buffer that changed:"
+        " model/train.py:18."
         " Owner: @training.",
         'Since: run "night-2".',
         "$ hlodb diff night-1:jit_step night-3:jit_step",
@@ -277,7 +278,8 @@ def test_whose_it_is_is_told_by_the_users_line(tmp_path: Path) -> None:
         settings = Settings(source_owners=owners)
         report = build_report(connection, Request(), settings)
     assert lines(brief(report))[1] == (
-        "Likely cause: XLA fusion. Line of the largest buffer: model/softmax.py:33."
+        "Likely cause: XLA fusion. Line of the largest buffer that changed:"
+        " model/softmax.py:33."
         " Owner: @training."
     )
 
