@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from string import digits
 
 from hlodb.ingest.load.delete import forget_paths, restore_pruned
 from hlodb.ingest.load.occurrences import load_evidence
@@ -92,23 +94,34 @@ def note_of_future(connection: Connection, run_id: int, name: str) -> list[str]:
     ]
 
 
+def order_key(name: str) -> tuple[list[str], str]:
+    """Return what orders runs of one time by their names, as run_order orders them.
+
+    Numbers count as numbers: v0.10 follows v0.9.
+    """
+    parts = re.findall("[0-9]+|[^0-9]+", name)
+    return [part.zfill(20) if part[0] in digits else part for part in parts], name
+
+
 def note_of_order(connection: Connection, run_id: int, name: str) -> list[str]:
     """Return a note if the files of a new run are older than another of its series.
 
     That is so where nights are ingested late, but also where a copy took another time.
     """
-    row = connection.execute(
-        "SELECT o.name, r.series, r.started_at, o.started_at FROM runs AS r"
+    others = connection.execute(
+        "SELECT o.started_at, o.name, r.started_at, r.series FROM runs AS r"
         " JOIN runs AS o USING (series) WHERE r.run_id = ? AND o.run_id <> r.run_id"
         " AND NOT coalesce(r.is_started_at_given, FALSE)"
-        " AND r.started_at IS NOT NULL AND o.started_at IS NOT NULL"
-        " AND (o.started_at, o.name) > (r.started_at, r.name)"
-        " ORDER BY o.started_at DESC, o.name DESC LIMIT 1",
+        " AND o.started_at >= r.started_at",
         [run_id],
-    ).fetchone()
-    if row is None:
+    ).fetchall()
+    if not others:
         return []
-    other, series, mine, latest = row
+    latest, other, mine, series = max(
+        others, key=lambda row: (row[0], order_key(row[1]))
+    )
+    if (mine, order_key(name)) > (latest, order_key(other)):
+        return []
     when = "at the same time as" if mine == latest else "before"
     return [
         f"run {name} is dated {mine:%Y-%m-%d %H:%M:%S} by its files, {when} run"

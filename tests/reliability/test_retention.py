@@ -25,8 +25,10 @@ from hlodb.ingest.load.delete import (
     runs_to_prune,
 )
 from hlodb.ingest.load.run_records import Passes, RunRequest
+from hlodb.ingest.load.run_rows import order_key
 from hlodb.ingest.modules import parse_unit
 from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.queries.run import run_query
 from hlodb.schema.creation import create_file
 from hlodb.schema.warehouse import connect, transaction
 from tests.conftest import DATA
@@ -215,9 +217,24 @@ def test_a_run_older_than_another_of_its_series_is_told(tmp_path: Path) -> None:
     ]
     assert notes("c", early) == [told.format("c", "2026-01-01 00:00:00", "before")]
     assert notes("d", early, started_at=early) == []
+    # Ten comes after nine.
+    assert notes("v9", late) == notes("v10", late) == []
     # It was told when it came.
     assert not any("by its files" in note for note in notes("c", early))
     assert notes("e", late + timedelta(days=1)) == []
+
+
+def test_runs_of_one_time_are_noted_in_the_order_of_queries(tmp_path: Path) -> None:
+    names = ["v10", "v9", "v09", "1", "a1b2", "a1b10", "é2", "é10", "z", "2026-01-02"]
+    create_file(tmp_path / "w.duckdb")
+    with transaction(tmp_path / "w.duckdb") as connection:
+        for run_id, name in enumerate(names):
+            connection.execute(
+                "INSERT INTO runs (run_id, name) VALUES (?, ?)", [run_id, name]
+            )
+        rows = run_query(connection, "run_order").dicts()
+    ordered = sorted(names, key=order_key, reverse=True)
+    assert [row["run"] for row in rows] == ordered
 
 
 @pytest.mark.slow
