@@ -160,6 +160,11 @@ def _varied(remedies: Sequence[Row]) -> list[Row]:
     return [*first, *behind]
 
 
+def is_fitting(space: Row) -> bool:
+    """Return whether a program surely leaves enough of the limit of a memory space."""
+    return space["status"] == "ok" and not is_short(space)
+
+
 def advice_blocks(
     space: Row, remedies: Sequence[Row], roles: Sequence[Row], top: int
 ) -> list[Block]:
@@ -195,7 +200,7 @@ def advice_blocks(
     what = (
         "The program fits; what would lower reserved memory and the live peak, by how"
         " much"
-        if is_judged and not space["is_cut"] and not is_short(space)
+        if is_fitting(space)
         else "What to do, and what reserved memory and the live peak fall by"
     )
     limit = _limit(space) if is_judged else ""
@@ -260,8 +265,8 @@ def why_nothing(space: Row, advice: Advice, roles: Sequence[Row]) -> str:
         size = plain_bytes(SMALL_BYTES)
         return f"Below {size} nothing is advised. {_folded(advice)}"
     holders = _holders(roles)
-    fits = space["usable_bytes"] and space["status"] == "ok"
-    text = "The program fits, and no remedy is known" if fits else "No remedy is known"
+    fits = "The program fits, and no" if is_fitting(space) else "No"
+    text = f"{fits} remedy is known"
     if not advice.folded:
         return f"{text}{holders}."
     number = len(advice.folded)

@@ -175,10 +175,12 @@ def test_slices_of_weights_are_no_weights() -> None:
         "The program fits, and no remedy is known: 4.00 MiB are activations, 3.00 MiB"
         " weights, 2.00 MiB copies of weights."
     )
-    (unknown,) = advice_blocks(space(50, None), [], copied, 5)
-    assert str(unknown) == str(said).replace(
-        "The program fits, and no remedy", "No remedy"
-    )
+    # It does not fit where a log tells that it failed, whatever the limit is.
+    for other in (space(50, None), {**space(50, 100), "has_failed": True}):
+        (said_of_other,) = advice_blocks(other, [], copied, 5)
+        assert str(said_of_other) == str(said).replace(
+            "The program fits, and no remedy", "No remedy"
+        )
 
 
 def test_advice_is_folded_where_most_memory_is_free() -> None:
