@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import click
 from hlodb.commands.completion import complete_sides
 from hlodb.commands.options import (
     db_option,
+    dumps_as_warehouse,
     limit_option,
     open_for_reading,
     output_option,
@@ -24,13 +25,14 @@ from hlodb.commands.report_text import (
     write_report,
 )
 from hlodb.errors import UsageError
-from hlodb.ingest.pipeline.ingest import passing_warehouse
 from hlodb.ingest.sources.discover import discover
-from hlodb.printed_commands import named_db, shell_line, url_of
+from hlodb.printed_commands import named_db, positional, shell_line, url_of
 from hlodb.reports.build import build_diff
 from hlodb.reports.config.reading import read_settings
+from hlodb.reports.read.facts import read_runs
 from hlodb.reports.render.forms import FORMATS, shown_by
 from hlodb.terminal.narration import narrate
+from hlodb.text import counted
 
 _OF_GATES = ("junit", "github", "csv-gates")
 _FORMATS = [form for form in FORMATS if form not in _OF_GATES]
@@ -75,8 +77,8 @@ def command(
     A, the base, and B, the candidate, are runs of the warehouse, or RUN:PROGRAM, or
     both are dumps, of which nothing is kept. Every difference is listed, however small,
     and no gate is applied: `hlodb report` applies them. Programs of two platforms are
-    listed, but not compared. Exit codes: 0 done, 3 part of a run
-    could not be read or contradicts itself, 4 nothing is comparable.
+    listed, but not compared. Exit codes: 0 done, 3 part of a run could not be read or
+    contradicts itself, 4 nothing is comparable.
 
     \b
     hlodb diff nightly-6 nightly-7
@@ -88,8 +90,10 @@ def command(
     if is_opened:
         form, output = "html", output or new_page("diff")
     settings = replace(read_settings(None), limit_bytes=limit)
+    kept = nullcontext((db, base, candidate))
+    are_runs = _are_runs(db, base, candidate)
     with (
-        _compared(db, base, candidate) as (file, before, after),
+        kept if are_runs else _dumps(base, candidate) as (file, before, after),
         open_for_reading(file) as connection,
     ):
         report = build_diff(
@@ -101,33 +105,47 @@ def command(
             shown=shown_by([form]),
             db=named_db(db),
         )
+    if not are_runs:
+        ingest = shell_line(["hlodb", "ingest", *positional(base, candidate)])
+        note = f"Nothing is kept. For the commands here, keep both first: `{ingest}`."
+        narrate(note)
+        report = replace(report, notes=[note, *report.notes])
     write_report(report, form, output, color)
     if is_opened and output is not None:
         show_page(output)
     return report.exit_code
 
 
-@contextmanager
-def _compared(db: Path, base: str, candidate: str) -> Iterator[tuple[Path, str, str]]:
-    """Yield the warehouse to read, and its names of A and B.
+def _are_runs(db: Path, *sides: str) -> bool:
+    """Return whether both sides have to be looked for in the warehouse.
 
-    Two paths are dumps where they hold a slash, or where there is no warehouse yet.
+    Two paths are dumps, unless the warehouse has runs of these names. Raises UsageError
+    where one is a path, and nothing could be the other.
     """
-    sides = (base, candidate)
-    is_dumps = "/" in base + candidate or not (url_of(db) or db.exists())
-    if not is_dumps or not all(Path(side).exists() for side in sides):
-        yield db, base, candidate
-        return
-    sources = discover(sides)
-    if len(sources) != len(sides):
-        runs = ", ".join(source.name for source in sources)
-        raise UsageError(f"A and B have to be one run each, but hold {runs}")
-    with passing_warehouse(sources) as (file, summaries):
-        for note in (note for summary in summaries for note in summary.notes):
-            narrate(note)
-        narrate(
-            "nothing is kept: to look closer, keep both by"
-            f" `{shell_line(['hlodb', 'ingest', *sides])}`"
+    has_warehouse = url_of(db) is not None or db.exists()
+    missing = [side for side in sides if not Path(side).exists()]
+    if len(missing) == 1 and not has_warehouse:
+        raise UsageError(
+            f"there is no file or directory {missing[0]}, and no warehouse at {db} that"
+            " could have a run of that name"
         )
-        before, after = (summary.name for summary in summaries)
-        yield file, before, after
+    if missing:
+        return True
+    if not has_warehouse:
+        return False
+    with open_for_reading(db) as connection:
+        return {*sides} <= {run.name for run in read_runs(connection)}
+
+
+@contextmanager
+def _dumps(*paths: str) -> Iterator[tuple[Path, str, str]]:
+    """Yield a warehouse of two dumps, and its names of both."""
+    sources = discover(paths)
+    if len(sources) != len(paths):
+        runs = ", ".join(source.name for source in sources)
+        together = f"{counted(len(sources), 'run')}: {runs}"
+        raise UsageError(
+            f"A and B have to be one run each; together they hold {together}"
+        )
+    with dumps_as_warehouse(sources) as (file, (base, candidate)):
+        yield file, base, candidate

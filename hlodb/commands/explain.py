@@ -15,6 +15,7 @@ import click
 from hlodb.commands.completion import complete_runs
 from hlodb.commands.options import (
     db_option,
+    dumps_as_warehouse,
     limit_option,
     open_for_reading,
     output_option,
@@ -29,7 +30,6 @@ from hlodb.commands.report_text import (
 )
 from hlodb.errors import DataQualityError, UsageError
 from hlodb.garbage import no_collection
-from hlodb.ingest.pipeline.ingest import passing_warehouse
 from hlodb.ingest.recognise.file_kinds import READ_KINDS
 from hlodb.ingest.recognise.recognition import recognise
 from hlodb.ingest.sources.archives import is_archive_name
@@ -231,10 +231,8 @@ def _warehouse(
         return
     with TemporaryDirectory(prefix="hlodb-explain-") as folder:
         named = [_saved(Path(folder)) if p == _STANDARD_INPUT else p for p in paths]
-        with passing_warehouse(_sources(named)) as (file, summaries):
-            for note in (note for summary in summaries for note in summary.notes):
-                narrate(note)
-            yield file, [summary.name for summary in summaries]
+        with dumps_as_warehouse(_sources(named)) as (file, names):
+            yield file, [*names]
 
 
 def _maps(

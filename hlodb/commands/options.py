@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 from click.core import ParameterSource
@@ -25,6 +26,9 @@ from hlodb.schema.connection import Connection
 from hlodb.schema.limits import close_to_the_world
 from hlodb.terminal.narration import DB_IN_COMMANDS, narrate
 from hlodb.text import counted, parse_limit
+
+if TYPE_CHECKING:
+    from hlodb.ingest.sources.discover import RunSource
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -291,6 +295,26 @@ output_option: Decorator = click.option(
     type=_Output(path_type=Path, dir_okay=False),
     help="Write to a file; - is the standard output.",
 )
+
+
+@contextmanager
+def dumps_as_warehouse(
+    sources: Sequence[RunSource],
+) -> Iterator[tuple[Path, list[str]]]:
+    """Yield a warehouse of `sources` and the names of its runs; remove it afterwards.
+
+    What ingest notes about them is printed.
+    """
+    # Loaded when asked for: most commands ingest nothing.
+    from hlodb.ingest.pipeline.ingest import ingest_sources
+
+    with TemporaryDirectory(prefix="hlodb-dumps-") as folder:
+        file = Path(folder) / "dumps.duckdb"
+        summaries = ingest_sources(sources, file)
+        for summary in summaries:
+            for note in summary.notes:
+                narrate(note)
+        yield file, [summary.name for summary in summaries]
 
 
 @contextmanager

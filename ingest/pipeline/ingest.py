@@ -8,10 +8,8 @@ read and hashed, and what the others need is not even loaded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from hlodb.errors import WarehouseLocked
 from hlodb.ingest.load.run_records import (
@@ -56,16 +54,6 @@ def ingest(
         progress=progress,
         prepare=prepare,
     )
-
-
-@contextmanager
-def passing_warehouse(
-    sources: Sequence[RunSource],
-) -> Iterator[tuple[Path, list[RunSummary]]]:
-    """Yield a warehouse of `sources`, which is removed afterwards, and its runs."""
-    with TemporaryDirectory(prefix="hlodb-dumps-") as folder:
-        file = Path(folder) / "dumps.duckdb"
-        yield file, ingest_sources(sources, file)
 
 
 def ingest_sources(

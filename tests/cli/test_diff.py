@@ -144,32 +144,38 @@ def test_commands_that_are_told_can_be_typed(
     assert [main(shlex.split(command)[1:]) for command in commands] == 6 * [0]
 
 
-@pytest.mark.parametrize("place", ["", "dumps/"])
+@pytest.mark.parametrize("has_warehouse", [False, True])
 def test_dumps_are_compared_as_runs_of_a_warehouse_are(
-    place: str,
+    has_warehouse: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    sides = [f"{place}before", f"{place}after"]
-    for name, side in zip(("base", "dropped"), sides, strict=True):
+    for name, side in (("base", "before"), ("dropped", "after")):
         copytree(DONATION / name, side)
-    if place:
-        # Beside a warehouse a path with a slash still is a dump.
+    if has_warehouse:
         build(tmp_path, night(1))
-    kept = sorted(tmp_path.rglob("*"))
-    assert main(["diff", *sides]) == 0
+    files = sorted(tmp_path.rglob("*"))
+    assert main(["diff", "before", "after"]) == 0
     out, err = capsys.readouterr()
-    assert sorted(tmp_path.rglob("*")) == kept
-    ingest = f"hlodb ingest {' '.join(sides)}"
-    assert err == f"hlodb: nothing is kept: to look closer, keep both by `{ingest}`\n"
-    db = [] if not place else ["--db", "other.duckdb"]
-    assert main(["ingest", *sides, *db]) == 0
+    assert sorted(tmp_path.rglob("*")) == files
+    note = (
+        "Nothing is kept. For the commands here, keep both first: `hlodb ingest before"
+        " after`."
+    )
+    assert err == f"hlodb: {note}\n"
+    assert main(["ingest", "before", "after"]) == 0
+    # Of folders and runs of one name, the runs are meant.
     capsys.readouterr()
-    assert main(["diff", "before", "after", *db]) == 0
-    of_runs = capsys.readouterr().out
-    assert out == of_runs.replace(" --db other.duckdb", "")
+    assert main(["diff", "before", "after"]) == 0
+    of_runs, err = capsys.readouterr()
+    assert err == ""
+    head, notes, rest = of_runs.partition("Notes\n─────\n")
+    told, _, rest_of_dumps = out.partition("Notes\n─────\n")[2].partition("`.\n")
+    assert out.startswith(head + notes)
+    assert " ".join(told.split()) + "`." == note
+    assert rest_of_dumps.lstrip() == rest
 
 
 def test_a_diff_of_dumps_needs_two(
@@ -179,7 +185,10 @@ def test_a_diff_of_dumps_needs_two(
     copytree(DONATION / "base", "before")
     assert main(["diff", "before", "./before"]) == 2
     assert capsys.readouterr().err == (
-        "hlodb: A and B have to be one run each, but hold before\n"
+        "hlodb: A and B have to be one run each; together they hold 1 run: before\n"
     )
     assert main(["diff", "before", "after"]) == 2
-    assert "there is no warehouse at hlodb.duckdb" in capsys.readouterr().err
+    assert capsys.readouterr().err == (
+        "hlodb: there is no file or directory after, and no warehouse at hlodb.duckdb"
+        " that could have a run of that name\n"
+    )
