@@ -130,8 +130,9 @@ at_peak AS (
     AND c.peak_step BETWEEN p.start_step AND p.end_step
 ),
 -- Lines of values, their own or a reader's; for a checkpoint that of the loop,
--- and for what grows that of its concatenation. What is donated or sharded has
--- none: that is said where the program is called.
+-- for what grows that of its concatenation, and for what is f32 by promotion
+-- that of this. What is donated or sharded has none: that is said where the
+-- program is called.
 member_lines AS (
   SELECT
     m.*, s.source_file, s.source_line, s.attribution <> 'read' AS is_own
@@ -141,7 +142,8 @@ member_lines AS (
     AND s.locations_id IS NOT DISTINCT FROM m.locations_id
     AND s.value_id = m.value_id
   WHERE split_part(m.set_name, '|', 1) NOT IN (
-      'donate', 'shard', 'nest_loop', 'checkpoint_loop', 'write_in_place'
+      'donate', 'shard', 'nest_loop', 'checkpoint_loop', 'write_in_place',
+      'keep_narrow'
     )
   UNION ALL
   SELECT m.*, s.source_file, s.source_line, TRUE
@@ -151,7 +153,7 @@ member_lines AS (
     AND s.locations_id IS NOT DISTINCT FROM m.locations_id
     AND s.instruction_id = m.instruction_id
   WHERE split_part(m.set_name, '|', 1)
-    IN ('nest_loop', 'checkpoint_loop', 'write_in_place')
+    IN ('nest_loop', 'checkpoint_loop', 'write_in_place', 'keep_narrow')
 ),
 summed_lines AS (
   SELECT

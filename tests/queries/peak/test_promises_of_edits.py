@@ -28,7 +28,7 @@ PROGRAMS = {
     "video_flow": ("base", "soft_cap", "wide_moments"),
     "sparse_experts": ("base", "loss_remat", "narrow_moments"),
     "weather_windows": ("base", "lead_remat"),
-    "image_text": ("kept_layers",),
+    "image_text": ("base", "kept_layers", "wide_positions"),
 }
 
 
@@ -167,3 +167,23 @@ def test_an_empty_stack_is_of_what_the_loop_saves_in_it(
     [stack] = [r for r in held if r["shape"].startswith("f32[8,16,256,16000]")]
     assert stack["opcode"] == "fusion"
     assert roles[stack["instruction"]] == "saved_activations"
+
+
+def test_a_lost_cast_comes_first_at_its_line(
+    steps: duckdb.DuckDBPyConnection,
+) -> None:
+    """The positions are f32, so that one of the two towers is; the other has 16 bits."""
+    run = "image_text/wide_positions"
+    rows = run_query(steps, "remedies", {"run": run, "top": None}).dicts()
+    first = rows[0]
+    assert first["rule_id"] == "keep_narrow"
+    assert (first["source_file"], first["source_line"]) == ("duet/model.py", 52)
+    true = reserved(steps, run) - reserved(steps, "image_text/base")
+    assert 0.8 * true <= first["saved_reserved_bytes"] <= true
+
+
+@pytest.mark.parametrize("run", ["image_text/base", "sparse_experts/base"])
+def test_f32_that_is_meant_is_no_lost_cast(
+    steps: duckdb.DuckDBPyConnection, run: str
+) -> None:
+    assert "keep_narrow" not in promised(steps, run)

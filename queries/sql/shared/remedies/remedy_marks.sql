@@ -26,7 +26,8 @@
 --   those in a loop that sums the gradients of parts of the batch. wide:
 --   32-bit arrays that are not like an argument, in programs whose large
 --   arrays are mostly of 16 bits, and of these wide_softmax: logits, scores,
---   and what a softmax computes. given: constants, and temporary arrays
+--   and what a softmax computes. promoted: promoted_arrays, with the line
+--   at which they become so. given: constants, and temporary arrays
 --   computed from positions alone, but for those that a reduce-window reads:
 --   XLA adds them to the gradient of max pooling. reported: results that
 --   replace no argument, in programs that replace some or have other
@@ -63,8 +64,8 @@
 --   one_hot_arrays, softmax_dimensions, narrowed_arguments, whole_states,
 --   undivided_arguments, whole_updates, batch_arrays, halved_arrays,
 --   prepared_stacks, relaid_arrays, gathered_results, real_spectra,
---   chunkable_arrays, divided_programs, replicated_values, marks_of_saved,
---   marks_alone
+--   chunkable_arrays, divided_programs, replicated_values, promotions,
+--   promoted_arrays, marks_of_saved, marks_alone
 -- param run
 -- param program
 -- column module_id
@@ -211,6 +212,14 @@ WITH marked AS (
   JOIN prepared_stacks AS s
     ON s.module_id = v.module_id
     AND s.value_id = v.value_id
+  UNION ALL
+  SELECT
+    v.* REPLACE (p.operation_id AS instruction_id), 'promoted', p.subject,
+    NULL, NULL, 0, NULL, NULL
+  FROM arrays AS v
+  JOIN promoted_arrays AS p
+    ON p.module_id = v.module_id
+    AND p.value_id = v.value_id
   UNION ALL
   SELECT v.*, 'relaid', r.subject, r.part, r.whole, 0, NULL, NULL
   FROM arrays AS v
