@@ -215,7 +215,10 @@ def _measured(
             for note in notes:
                 narrate(note)
         else:
-            narrate(f"{overview.run.name}: no remedy is an edit that can be compiled")
+            narrate(
+                f"{overview.run.name}: --measure compiled nothing: its remedies change"
+                " the source. Edit it, dump again, and compare: hlodb diff OLD NEW"
+            )
         answers = {**overview.answers, "remedies": remedies}
         measured.append(replace(overview, answers=answers))
     return measured

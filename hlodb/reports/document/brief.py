@@ -229,7 +229,9 @@ def _finding(report: Report, f: Finding, has_warehouse: bool) -> list[Block]:
             blocks.append(Paragraph(f"{who} {moved(f)}: {_why(f)}."))
     else:
         blocks.append(Paragraph(f"Why: {_why(f)}."))
-        blocks += _undoing(edits)
+        # Where a mixed finding reserves less, the program needs less memory.
+        if f.change != "mixed" or (f.delta_bytes or 0) >= 0:
+            blocks += _undoing(edits)
         if "donation_loss" in failed and not is_of_donations:
             blocks += _lost_donations(f)
     if split := share_words(f):

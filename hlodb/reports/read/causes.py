@@ -189,8 +189,10 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
     with_it = [c for c in changes if c.delta_bytes * sign > 0]
     with_it = [c for c in with_it if not _is_scratch(c)] or with_it
     # Constants of a few bytes are no buffers that anybody would look for.
-    least = _SEEN * max((abs(c.delta_bytes) for c in with_it), default=0)
-    with_it = [c for c in with_it if abs(c.delta_bytes) >= least]
+    # An output is one, however small.
+    if part != "alias":
+        least = _SEEN * max((abs(c.delta_bytes) for c in with_it), default=0)
+        with_it = [c for c in with_it if abs(c.delta_bytes) >= least]
     leaders = _leaders(with_it, 3)
     count = len(with_it)
     of_leaders = sum(_label(change) in leaders for change in with_it)

@@ -19,6 +19,13 @@ from tests.queries.shared.test_compiled_edits import ingested
 MIB = 1 << 20
 GRADIENTS = "train.py:{} loss_fn: the backward pass {} the loop of 2 steps in recycle"
 CLAIMS = {
+    # The launcher has one path, the sources have others.
+    ("pair_trunk", "wide_scores"): [
+        (
+            "bf16 → f32 in 32 operations, first at base/foldlet/layers.py:29",
+            "proven",
+        ),
+    ],
     # What is likely has nearly all of it: no bytes are split.
     ("forecaster", "checkpoint_donation"): [
         (
@@ -534,7 +541,7 @@ CLAIMS = {
     ],
     ("weather_windows", "library_attention"): [
         (
-            "skycast/layers.py:91 WindowAttention.__call__: bf16 → f32 in 30"
+            "skycast/layers.py:94 WindowAttention.__call__: bf16 → f32 in 30"
             " operations",
             "proven",
         ),

@@ -119,6 +119,18 @@ def test_new_arguments_are_called_by_their_names(tmp_path: Path) -> None:
     ]
 
 
+def test_counts_of_an_optimiser_are_there_below_another_one(tmp_path: Path) -> None:
+    """optax.MultiSteps holds what was the state; two counts have one name and shape."""
+    base = ["params['w']", "opt[1][0].count", "opt[1][0].mu['w']", "opt[1][1].count"]
+    candidate = [
+        "params['w']", "opt.mini_step", "opt.inner[1][0].count",
+        "opt.inner[1][0].mu['w']", "opt.inner[1][1].count", "opt.acc_grads['w']",
+    ]  # fmt: skip
+    assert changes(tmp_path, base, candidate) == [
+        ("new", "optimiser state", None, "2", 2)
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "meaning"),
     [

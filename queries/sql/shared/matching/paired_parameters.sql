@@ -2,9 +2,10 @@
 -- question: Which arguments of two modules correspond to each other?
 -- definition: Each parameter once. First by op_name, if it is unique in both
 --   modules, because an additional argument renumbers those after it; then by
---   its end, from the last attribute on (.mu['w']), and the shape, or all but
---   its element type, if both are unique: another transformation may be around
---   an optimiser, and its moments of another type; then by number,
+--   its end, from the last attribute on (.mu['w']), and the shape, the n-th
+--   where both have as many, or all but its element type, if both are unique:
+--   another transformation may be around an optimiser, and its moments of
+--   another type; then by number,
 --   if op_names are equal, one of them is missing, or the dimensions are equal
 --   and both modules have as many parameters, as for a renamed argument.
 --   Others are new or gone, and have no row.
@@ -93,26 +94,32 @@ unpaired AS MATERIALIZED (
 ),
 by_ending AS MATERIALIZED (
   SELECT DISTINCT
-    base_id, own_id,
-    any_value(parameter_number) FILTER (WHERE NOT is_own) AS base_number,
-    any_value(parameter_number) FILTER (WHERE is_own) AS own_number,
-    any_value(name) FILTER (WHERE NOT is_own) AS base_name,
-    any_value(name) FILTER (WHERE is_own) AS own_name
+    base_id, own_id, unnest(base_side).number AS base_number,
+    unnest(own_side).number AS own_number,
+    unnest(base_side).name AS base_name, unnest(own_side).name AS own_name
   FROM (
     SELECT
-      u.* REPLACE (
-        CASE
-          WHEN t.has_type THEN u.dimensions
-          ELSE regexp_replace(u.dimensions, '^\w+', '')
-        END AS dimensions
-      ), t.has_type
-    FROM unpaired AS u
-    CROSS JOIN (SELECT unnest([TRUE, FALSE]) AS has_type) AS t
+      base_id, own_id,
+      list({'number': parameter_number, 'name': name}
+        ORDER BY parameter_number) FILTER (WHERE NOT is_own) AS base_side,
+      list({'number': parameter_number, 'name': name}
+        ORDER BY parameter_number) FILTER (WHERE is_own) AS own_side
+    FROM (
+      SELECT
+        u.* REPLACE (
+          CASE
+            WHEN t.has_type THEN u.dimensions
+            ELSE regexp_replace(u.dimensions, '^\w+', '')
+          END AS dimensions
+        ), t.has_type
+      FROM unpaired AS u
+      CROSS JOIN (SELECT unnest([TRUE, FALSE]) AS has_type) AS t
+    )
+    WHERE ending <> ''
+    GROUP BY base_id, own_id, ending, dimensions, has_type
+    HAVING len(base_side) = len(own_side)
+      AND (has_type OR len(own_side) = 1)
   )
-  WHERE ending <> ''
-  GROUP BY base_id, own_id, ending, dimensions, has_type
-  HAVING count_if(is_own) = 1
-    AND count_if(NOT is_own) = 1
 ),
 by_number AS (
   SELECT

@@ -6,8 +6,8 @@
 --   as the stacks that a loop begins with.
 --   first_call: that of the first operation of the candidate that has another
 --   type. new_line and lost_line: those of the first such conversion of the
---   candidate and of the base, there no later than the first operation of
---   another type. kept_line: that in the candidate of what the lost one
+--   candidate and of the base, no later than the first operation of another
+--   type. kept_line: that in the candidate of what the lost one
 --   converted.
 -- grain: pair, file, function
 WITH uneven_groups AS (
@@ -145,15 +145,15 @@ retyped AS (
     AND g.opcode = 'convert'
     AND g.element_type <> o.element_type
 ),
--- A conversion that is lost after the first operation of another type, at a
--- later line, follows from that.
+-- A conversion that is lost or new after the first operation of another type,
+-- at a later line, follows from that.
 placed AS (
   SELECT
     r.*,
-    NOT r.is_candidate AND coalesce(
+    coalesce(
       p.place <= min(f.place) OVER of_type
       OR r.line <= min(n.line) OVER of_type, TRUE
-    ) AS is_lost
+    ) AS is_first
   FROM retyped AS r
   LEFT JOIN innermost_calls AS n
     ON n.pair = r.pair
@@ -166,8 +166,7 @@ placed AS (
     AND f.instruction_id = r.first_id
   LEFT JOIN operation_places AS p
     ON p.pair = r.pair
-    AND NOT p.is_candidate
-    AND NOT r.is_candidate
+    AND p.is_candidate = r.is_candidate
     AND p.instruction_id = r.instruction_id
   WINDOW of_type AS (
     PARTITION BY
@@ -177,9 +176,15 @@ placed AS (
 SELECT
   r.pair, r.source_file, r.function_name, r.base_type, r.candidate_type,
   sum(r.operation_count) AS operation_count,
-  arg_min(r.line, r.instruction_id) FILTER (WHERE r.is_candidate) AS new_line,
-  arg_min(r.line, r.instruction_id) FILTER (WHERE r.is_lost) AS lost_line,
-  arg_min(k.line, r.instruction_id) FILTER (WHERE r.is_lost) AS kept_line,
+  arg_min(r.line, r.instruction_id) FILTER (
+    WHERE r.is_candidate AND r.is_first
+  ) AS new_line,
+  arg_min(r.line, r.instruction_id) FILTER (
+    WHERE NOT r.is_candidate AND r.is_first
+  ) AS lost_line,
+  arg_min(k.line, r.instruction_id) FILTER (
+    WHERE NOT r.is_candidate AND r.is_first
+  ) AS kept_line,
   arg_min(
     struct_pack(
       file_name := n.file_name, function_name := n.function_name,

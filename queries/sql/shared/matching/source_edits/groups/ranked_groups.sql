@@ -17,9 +17,7 @@ SELECT
     END AS delta_bytes,
     CASE
       WHEN change = 'random' THEN d.inner_call
-      WHEN g.inner_call.element_type <> g.candidate_text
-        AND g.new_line IS NULL
-        AND g.lost_line IS NULL
+      WHEN g.new_line IS NULL AND g.lost_line IS NULL
         THEN coalesce(g.first_call, g.inner_call)
       WHEN g.new_line IS NOT NULL OR g.kept_line IS NULL THEN g.inner_call
     END AS inner_call,
@@ -50,6 +48,13 @@ SELECT
       WHEN change = 'retyped'
         THEN coalesce(
           g.new_line,
+          CASE
+            WHEN g.lost_line IS NULL
+              AND g.candidate_line IS NOT NULL
+              AND g.first_call.function_name = g.function_name
+              AND g.first_call.file_name = g.source_file
+              THEN g.first_call.line
+          END,
           -- A call further up may be on other lines.
           CASE WHEN g.candidate_line IS NOT NULL THEN g.kept_line END,
           g.candidate_line,

@@ -1,13 +1,17 @@
--- step: The folders that both sides were checked out in, if no file of the
---   user has the same path on both: of files of one name, those with the
---   longest common end are the same.
+-- step: The folders that both sides were checked out in, where files of the
+--   user have other paths: of files of one name, those with the longest common
+--   end are the same. Where others, such as a launcher, have the same path on
+--   both sides, a folder of theirs has one name, too.
 -- grain: pair whose folders differ
 WITH files AS MATERIALIZED (
-  SELECT DISTINCT
-    pair, is_candidate, file_name, string_split(file_name, '/') AS parts
+  SELECT
+    pair, bool_or(is_candidate) AS is_candidate, file_name,
+    string_split(file_name, '/') AS parts,
+    count(DISTINCT is_candidate) = 2 AS is_on_both_sides
   FROM dumped_frames
   WHERE is_user
     AND starts_with(file_name, '/')
+  GROUP BY pair, file_name
 ),
 files_of_one_name AS (
   SELECT
@@ -22,8 +26,13 @@ files_of_one_name AS (
   JOIN files AS c
     ON c.pair = b.pair
     AND c.parts[-1] = b.parts[-1]
+  LEFT JOIN (
+    SELECT DISTINCT pair FROM files WHERE is_on_both_sides
+  ) AS s ON s.pair = b.pair
   WHERE NOT b.is_candidate
     AND c.is_candidate
+    AND NOT c.is_on_both_sides
+    AND (s.pair IS NULL OR c.parts[-2] = b.parts[-2])
 )
 SELECT
   h.pair,
@@ -31,12 +40,6 @@ SELECT
   left(h.candidate_file, length(h.candidate_file) - h.shared_length)
     AS candidate_folder
 FROM files_of_one_name AS h
-ANTI JOIN (
-  SELECT pair
-  FROM files
-  GROUP BY pair, file_name
-  HAVING count(*) = 2
-) AS same ON same.pair = h.pair
 QUALIFY row_number() OVER (
   PARTITION BY h.pair
   ORDER BY h.shared_length DESC, h.base_file, h.candidate_file
