@@ -172,7 +172,7 @@ def test_an_empty_stack_is_of_what_the_loop_saves_in_it(
 def test_a_lost_cast_comes_first_at_its_line(
     steps: duckdb.DuckDBPyConnection,
 ) -> None:
-    """The positions are f32, so that one of the two towers is; the other has 16 bits."""
+    """The positions are f32, so that one tower is; the other has 16 bits."""
     run = "image_text/wide_positions"
     rows = run_query(steps, "remedies", {"run": run, "top": None}).dicts()
     first = rows[0]

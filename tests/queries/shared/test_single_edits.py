@@ -32,7 +32,7 @@ from tests.newcomers import ingested
 MOVED = "flowsim/solver.py:51 rollout.<locals>.body: remat saves less,"
 MOVED += " recomputes more (96 → 193 operations)"
 STATES = "flowsim/solver.py:52 rollout: new output f32[16,8,96,96,3] of while"
-NARROWED = "f32 → bf16 in 144 operations{}, first at flowsim/net.py:35"
+NARROWED = "flowsim/net.py:34 block: f32 → bf16 in 144 operations{}"
 UNDONATED = "opt['m']['codes'] and 30 more arguments no longer donated"
 
 STORED = "ssgp/kalman.py:52 forward_pass: the loop {} f32[512,24,24]"
