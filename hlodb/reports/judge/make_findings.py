@@ -67,7 +67,8 @@ def _finding(
     run = step.run if step is not None else facts.compared.candidate
     lost = _lost_donations(facts, v) if step is None else step.lost_bytes or 0
     line = facts.lines.get((since.track, v.color)) if since.track else None
-    is_fixed = v.change == "improved" and not is_step and facts.lines
+    is_followed = facts.lines and not facts.compared.baseline.is_named
+    is_fixed = v.change == "improved" and not is_step and is_followed
     change = "fixed" if is_fixed and since.undone is not None else v.change
     both = moved_modules(v)
     is_released = not is_step and _is_of_other_release(facts, v.pair)

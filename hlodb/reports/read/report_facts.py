@@ -162,10 +162,15 @@ def read_report_facts(
 
 
 def _history(compared: ComparedRuns, settings: Settings) -> tuple[list[Step], Lines]:
-    """Return steps and absences of the series, and every program's line through it."""
+    """Return steps and absences of the series, and every program's line through it.
+
+    Whoever names a base asks for that alone, and for no steps of other runs.
+    """
     found, line, base = compared.history, compared.line, compared.baseline.run
     steps = [s for s in found.steps if s.verdict.change != "failed"]
     lines = trends(found.tracks, compared.profiles, steps, compared.candidate)
+    if compared.baseline.is_named:
+        return [], lines
     if settings.missing_program and base in line:
         # Neither base nor candidate has it, so their comparison does not show it.
         until = line[: line.index(base) + 1]

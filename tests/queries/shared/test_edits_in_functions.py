@@ -19,10 +19,14 @@ from tests.queries.shared.test_compiled_edits import ingested
 MIB = 1 << 20
 GRADIENTS = "train.py:{} loss_fn: the backward pass {} the loop of 2 steps in recycle"
 CLAIMS = {
+    # JAX gives a second call of jax.nn.sigmoid the line of the first.
+    ("pair_trunk", "outer_product"): [
+        ("layers.py:50 block: added: dot_general, neg, mul", "proven"),
+    ],
     # The launcher has one path, the sources have others.
     ("pair_trunk", "wide_scores"): [
         (
-            "bf16 → f32 in 32 operations, first at base/foldlet/layers.py:29",
+            "bf16 → f32 in 32 operations, first at layers.py:29",
             "proven",
         ),
     ],

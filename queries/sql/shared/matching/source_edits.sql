@@ -26,17 +26,17 @@
 --   argument_agreement, dumped_frames, checkouts, frames, user_functions,
 --   call_sites, innermost_calls, instruction_frames, edited_calls,
 --   user_folders, core_paths, operations, unmatched_operations,
---   first_unmatched, operation_places, edited_functions, edit_sites,
+--   edited_functions, first_unmatched, operation_places, edit_sites,
 --   recomputation_counts, recomputation_changes, loop_sizes,
 --   library_computations, surplus_loops, loop_contents, unmatched_loops,
 --   loop_changes, loop_edits, moved_checkpoints, recomputation_edits,
 --   constant_edits, callback_edits, output_edits, argument_edits,
---   optimiser_edits, gradient_edits, explained_starts, group_starts,
---   grouped_operations, operation_lists, group_stacks, group_types,
---   group_shapes, group_paths, group_callees, group_sums, random_draws,
---   group_changes, ranked_groups, shape_followers, groups_called_elsewhere,
---   group_edits, loops_around, stack_makers, moved_groups, edits,
---   followed_shapes, sentences
+--   optimiser_edits, gradient_edits, explained_starts, repeated_starts,
+--   group_starts, grouped_operations, operation_lists, group_stacks,
+--   group_types, group_shapes, group_paths, group_callees, group_sums,
+--   random_draws, group_changes, ranked_groups, shape_followers,
+--   groups_called_elsewhere, group_edits, loops_around, stack_makers,
+--   moved_groups, edits, followed_shapes, sentences
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base snapshot.
 -- param base_ids BIGINT[] = NULL: Their contents.
 -- param candidate_runs BIGINT[] = NULL from 0: run_id of each candidate
@@ -95,7 +95,11 @@ SELECT
         || substr(e.source_file, length(k.base_folder) + 1)
     ELSE e.source_file
   END AS source_file,
-  substr(e.source_file, 1 + coalesce(d.folder_length, 0)) AS source_path,
+  CASE
+    WHEN starts_with(e.source_file, d.folder)
+      THEN substr(e.source_file, 1 + length(d.folder))
+    ELSE e.source_file
+  END AS source_path,
   nullif(e.function_name, '') AS function_name, e.base_line,
   e.candidate_line, e.is_line_edited,
   CASE WHEN $with_paths THEN array_to_string(e.base_paths, chr(10)) END

@@ -56,8 +56,8 @@
 -- grain: module content, value, mark, subject
 -- steps: described_values, arrays, missed_pairs, arguments, argument_places,
 --   updating_programs, argument_sizes, batch_sizes, scheduled_instructions,
---   saved_arrays, loop_arrays, loop_stacks, histories, padded_arrays,
---   program_traits, returned_arrays, new_states, grown_results,
+--   saved_arrays, loop_arrays, loop_stacks, histories, program_traits,
+--   padded_arrays, returned_arrays, new_states, grown_results,
 --   dense_gradients, result_arrays, read_steps, result_sources,
 --   positional_arrays, windowed_arrays, widened_arrays, kept_stacks,
 --   long_loops, narrow_programs, awaiting_gradients, shaped_arrays,

@@ -1,5 +1,7 @@
 -- step: Gradients that updates keep waiting: read with a number that is
---   computed from several of them, or what that is computed from.
+--   computed from several of them, or what that is computed from. A number
+--   that is read with less than four is one array's own, as the norms in
+--   Adafactor are, which has factors beside it.
 -- grain: value
 WITH RECURSIVE shaped AS MATERIALIZED (
   SELECT v.module_id, v.value_id, v.instruction_id, v.start_step, v.end_step
@@ -63,7 +65,9 @@ sums AS (
     AND n.instruction_id = u.instruction_id
 ),
 read_with_sums AS MATERIALIZED (
-  SELECT DISTINCT g.module_id, g.value_id, s.start_step
+  SELECT
+    g.module_id, g.value_id, s.value_id AS sum_id,
+    any_value(s.start_step) AS start_step
   FROM sums AS s
   JOIN reading AS r USING (module_id, value_id)
   JOIN reading AS u
@@ -73,6 +77,8 @@ read_with_sums AS MATERIALIZED (
     ON g.module_id = u.module_id
     AND g.value_id = u.value_id
   WHERE g.start_step < s.start_step
+  GROUP BY g.module_id, g.value_id, s.value_id
+  QUALIFY count(*) OVER (PARTITION BY g.module_id, s.value_id) >= 4
 )
 SELECT module_id, value_id FROM read_with_sums
 UNION

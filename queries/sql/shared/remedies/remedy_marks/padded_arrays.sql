@@ -3,9 +3,26 @@
 --   dimension than the last into the lanes, no edit of shapes is known. Where
 --   such an array is a whole copy of an argument that takes less, subject
 --   names both. is_packable: its rows are looked up, and several of them fill
---   the lanes of the tile.
+--   the lanes of the tile. XLA cuts what convolutions read into other
+--   dimensions, that divide none of the source: of those no edit is known,
+--   either.
 -- grain: value
-WITH padded AS MATERIALIZED (
+WITH sides_of_sources AS MATERIALIZED (
+  SELECT
+    n.module_id, list_distinct(flatten(list(list_transform(
+      string_split(regexp_extract(f.shape, '\[([\d,]+)', 1), ','),
+      lambda x: TRY_CAST(x AS BIGINT)
+    )))) AS sides
+  FROM ranked_snapshots() AS n
+  JOIN program_traits AS t
+    ON t.module_id = n.module_id
+    AND t.has_windows
+  JOIN store.instructions AS i ON i.module_id = n.source_id
+  JOIN store.instruction_forms AS f USING (form_id)
+  WHERE n.place = 1
+  GROUP BY n.module_id
+),
+padded AS MATERIALIZED (
   SELECT
     v.*, l.sides[l.minor[1] + 1] AS lane_count, l.tile[-1] AS lanes,
     l.sides[l.minor[2] + 1] AS row_count, l.tile[-2] AS sublanes,
@@ -123,6 +140,11 @@ LEFT JOIN named AS n
 LEFT JOIN looked_up AS l
   ON l.module_id = f.module_id
   AND l.value_id = f.value_id
-WHERE f.is_last
-  OR f.lane_count % f.lanes = 0
-  OR n.value_id IS NOT NULL
+LEFT JOIN sides_of_sources AS s ON s.module_id = f.module_id
+WHERE (f.is_last OR f.lane_count % f.lanes = 0 OR n.value_id IS NOT NULL)
+  AND (
+    s.module_id IS NULL
+    OR len(list_filter(
+      f.sides, lambda x: len(list_filter(s.sides, lambda y: y % x = 0)) = 0
+    )) = 0
+  )

@@ -2,15 +2,32 @@
 --   nothing else: they have the rest with it. Where an argument is of another
 --   size, so is most of the program: is_together says that it is not divided,
 --   as what is left is less than what rows show of the inputs, or buffers that
---   are not found again hold half of the difference the other way.
+--   are not found again hold half of the difference the other way, or as new
+--   weights, such as those of one more layer, are computed with.
 -- grain: pair, memory space
+WITH new_weights AS (
+  SELECT DISTINCT c.pair, c.space_color
+  FROM changed_buffers AS c
+  JOIN role_rules() AS r
+    ON r.rule_id IN (
+      'params', 'average_by_name', 'state_by_name', 'weight_by_name'
+    )
+    AND regexp_matches(lower(c.candidate_op_path), r.name_pattern)
+  WHERE c.part = 'new'
+    AND c.parameter IS NOT NULL
+  GROUP BY c.pair, c.space_color, c.number
+  HAVING arg_min(r.role, r.place) = 'weights'
+)
 SELECT
   e.pair, e.space_color, any_value(e.edit_count) AS edit_count,
-  coalesce(any_value(r.has_resized), FALSE)
-  AND count(e.share_bytes) = 0
+  count(e.share_bytes) = 0
   AND (
-    2 * abs(any_value(s.share_bytes)) > abs(any_value(e.total_delta))
-    OR any_value(r.other_bytes) >= 0.5 * abs(any_value(e.total_delta))
+    count(w.pair) > 0
+    OR coalesce(any_value(r.has_resized), FALSE)
+    AND (
+      2 * abs(any_value(s.share_bytes)) > abs(any_value(e.total_delta))
+      OR any_value(r.other_bytes) >= 0.5 * abs(any_value(e.total_delta))
+    )
   ) AS is_together
 FROM claims_of_edits AS e
 JOIN compiled_pairs AS p USING (pair)
@@ -32,6 +49,9 @@ LEFT JOIN shares AS s
   ON s.pair = e.pair
   AND s.space_color = e.space_color
   AND s.origin = 'inputs'
+LEFT JOIN new_weights AS w
+  ON w.pair = e.pair
+  AND w.space_color = e.space_color
 WHERE e.standing IS NOT NULL
   AND NOT e.is_against
   AND p.has_other_inputs

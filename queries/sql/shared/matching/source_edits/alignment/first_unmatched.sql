@@ -1,5 +1,5 @@
 -- step: Unmatched operations that start an edit: none of their operands is
---   unmatched, and they do not only follow from another edit.
+--   unmatched, and they neither follow from another edit nor were there before.
 -- grain: pair, side, instruction
 WITH
 -- The scalar operand of another operation, which several of these may share:
@@ -76,6 +76,40 @@ starts AS MATERIALIZED (
   WHERE u.may_start
     AND u.is_located
     AND NOT u.is_recomputed
+),
+-- A function that nobody edited has it on both sides, and as many as the other
+-- side lacks follow from another start: this one is not new.
+there_before AS (
+  SELECT s.pair, s.is_candidate, s.instruction_id
+  FROM starts AS s
+  JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
+  ANTI JOIN edited_functions AS e
+    ON e.pair = n.pair
+    AND e.file_name = n.file_name
+    AND e.function_name = n.function_name
+  JOIN (
+    SELECT
+      o.pair, o.key, count_if(o.is_candidate) AS candidate_count,
+      count_if(NOT o.is_candidate) AS base_count,
+      count_if(f.pair IS NOT NULL AND o.is_candidate) AS candidate_followers,
+      count_if(f.pair IS NOT NULL AND NOT o.is_candidate) AS base_followers
+    FROM operations AS o
+    LEFT JOIN unmatched_operations AS u
+      USING (pair, is_candidate, instruction_id)
+    LEFT JOIN (SELECT DISTINCT * FROM fed_by_unmatched) AS f
+      ON f.pair = u.pair
+      AND f.is_candidate = u.is_candidate
+      AND f.instruction_id = u.instruction_id
+    WHERE NOT o.is_recomputed
+    GROUP BY o.pair, o.key
+  ) AS k USING (pair, key)
+  WHERE least(k.base_count, k.candidate_count) > 0
+    AND CASE
+      WHEN s.is_candidate
+        THEN k.candidate_followers = k.candidate_count - k.base_count
+      ELSE k.base_followers = k.base_count - k.candidate_count
+    END
+    AND k.base_count <> k.candidate_count
 ),
 -- The other side has it with another type, and there it starts nothing. In
 -- functions of libraries operations of one name have little else in common.
@@ -159,3 +193,4 @@ SELECT s.*
 FROM starts AS s
 ANTI JOIN of_another_type AS t USING (pair, is_candidate, instruction_id)
 ANTI JOIN converted_for_another AS c USING (pair, is_candidate, instruction_id)
+ANTI JOIN there_before AS b USING (pair, is_candidate, instruction_id)

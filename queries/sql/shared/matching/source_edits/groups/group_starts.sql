@@ -28,13 +28,18 @@ operation_counts AS (
   GROUP BY ALL
 )
 SELECT
-  u.*, s.source_file, s.function_name, s.line, n.file_name AS inner_file,
-  n.function_name AS inner_function, n.line AS inner_line
+  u.*, coalesce(r.file_name, s.source_file) AS source_file,
+  coalesce(r.function_name, s.function_name) AS function_name,
+  coalesce(r.line, s.line) AS line,
+  coalesce(r.file_name, n.file_name) AS inner_file,
+  coalesce(r.function_name, n.function_name) AS inner_function,
+  coalesce(r.line, n.line) AS inner_line
 FROM first_unmatched AS u
 JOIN edit_sites AS s USING (pair, is_candidate, frame_id)
 JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
 JOIN argument_agreement AS g USING (pair)
 ANTI JOIN explained_starts AS e USING (pair, is_candidate, instruction_id)
+LEFT JOIN repeated_starts AS r USING (pair, is_candidate, instruction_id)
 LEFT JOIN key_counts AS k USING (pair, key)
 LEFT JOIN other_loops AS l ON l.pair = u.pair
 LEFT JOIN operation_counts AS o

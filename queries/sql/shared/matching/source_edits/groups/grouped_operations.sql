@@ -36,7 +36,7 @@ lines_of_loops AS (
 )
 SELECT
   u.*, g.source_file, g.function_name, g.base_line, g.candidate_line,
-  g.inner_call, s.line, s.callee,
+  g.inner_call, coalesce(b.line, s.line) AS line, s.callee,
   b.instruction_id IS NOT NULL AS is_start,
   coalesce(
     regexp_matches(
@@ -45,14 +45,14 @@ SELECT
   ) AS is_stacked
 FROM unmatched_operations AS u
 JOIN edit_sites AS s USING (pair, is_candidate, frame_id)
-JOIN groups AS g
-  ON g.pair = s.pair
-  AND g.source_file = s.source_file
-  AND g.function_name = s.function_name
 LEFT JOIN group_starts AS b
   ON b.pair = u.pair
   AND b.is_candidate = u.is_candidate
   AND b.instruction_id = u.instruction_id
+JOIN groups AS g
+  ON g.pair = s.pair
+  AND g.source_file = coalesce(b.source_file, s.source_file)
+  AND g.function_name = coalesce(b.function_name, s.function_name)
 ANTI JOIN lines_of_loops AS l
   ON l.pair = u.pair
   AND l.is_candidate = u.is_candidate
