@@ -2,27 +2,34 @@
 --   nothing else: they have the rest with it. Where an argument is of another
 --   size, so is most of the program: is_together says that it is not divided,
 --   as what is left is less than what rows show of the inputs, or buffers that
---   are not found again hold half of the difference the other way, or as new
---   weights, such as those of one more layer, are computed with.
+--   are not found again hold half of the difference the other way, or as a
+--   twentieth or more is of new weights, such as those of one more layer, which
+--   are computed with.
 -- grain: pair, memory space
 WITH new_weights AS (
-  SELECT DISTINCT c.pair, c.space_color
-  FROM changed_buffers AS c
-  JOIN role_rules() AS r
-    ON r.rule_id IN (
-      'params', 'average_by_name', 'state_by_name', 'weight_by_name'
-    )
-    AND regexp_matches(lower(c.candidate_op_path), r.name_pattern)
-  WHERE c.part = 'new'
-    AND c.parameter IS NOT NULL
-  GROUP BY c.pair, c.space_color, c.number
-  HAVING arg_min(r.role, r.place) = 'weights'
+  SELECT n.pair, n.space_color, sum(n.delta_bytes) AS weight_bytes
+  FROM (
+    SELECT
+      c.pair, c.space_color, any_value(c.delta_bytes) AS delta_bytes
+    FROM changed_buffers AS c
+    JOIN role_rules() AS r
+      ON r.rule_id IN (
+        'params', 'average_by_name', 'state_by_name', 'weight_by_name'
+      )
+      AND regexp_matches(lower(c.candidate_op_path), r.name_pattern)
+    WHERE c.part = 'new'
+      AND c.parameter IS NOT NULL
+    GROUP BY c.pair, c.space_color, c.number
+    HAVING arg_min(r.role, r.place) = 'weights'
+  ) AS n
+  GROUP BY n.pair, n.space_color
 )
 SELECT
   e.pair, e.space_color, any_value(e.edit_count) AS edit_count,
   count(e.share_bytes) = 0
   AND (
-    count(w.pair) > 0
+    20 * coalesce(any_value(w.weight_bytes), 0)
+      >= abs(any_value(e.total_delta))
     OR coalesce(any_value(r.has_resized), FALSE)
     AND (
       2 * abs(any_value(s.share_bytes)) > abs(any_value(e.total_delta))
