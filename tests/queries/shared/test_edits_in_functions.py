@@ -782,7 +782,8 @@ def test_small_new_arguments_and_undos_stand_behind_their_edits(
         if line.startswith("To undo")
     ]
     assert undos == [
-        "To undo mlm/encoder.py:51: Choose a checkpoint policy that saves less.",
+        "To undo mlm/encoder.py:51: Choose a checkpoint policy that saves less, or put"
+        " the checkpoint around as much as before.",
         "To undo: Donate them again: donate_argnums, donate_argnames, donate.",
     ]
 
