@@ -115,6 +115,18 @@ def estimated(remedies: Sequence[Row]) -> str:
     return f"Savings are estimated; {MEASURE}"
 
 
+def recomputed_by_compiler(roles: Sequence[Row]) -> list[str]:
+    """Return that XLA's own recomputation makes estimates uncertain, where it is."""
+    names = [row.get("largest_instruction") or "" for row in roles]
+    return [
+        f"XLA recomputes values itself here, such as {name}, until the program fits:"
+        " what a change frees may only spare that, and jax.checkpoint may save far more"
+        " than is estimated."
+        for name in names
+        if ".remat" in name
+    ][:1]
+
+
 def is_small(space: Row) -> bool:
     """Return whether a program needs next to nothing, and nothing says it is much."""
     is_judged = space["usable_bytes"] or space["is_refused"] or space.get("has_failed")
@@ -211,6 +223,7 @@ def advice_blocks(
     if (text := estimated(advice.shown)) and not is_measured:
         more = "" if space["usable_bytes"] else f" {LIMIT}."
         blocks.append(Paragraph(f"{text}.{more}"))
+        blocks += map(Paragraph, recomputed_by_compiler(roles))
     if advice.folded:
         blocks.append(Paragraph(_folded(advice)))
     return [*blocks, *unpriced]

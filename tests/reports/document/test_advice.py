@@ -214,3 +214,18 @@ def test_a_checkpoint_that_a_cpu_may_undo_is_named_without_a_price(
     blocks = advice_blocks(place, remedies, roles, 5)
     texts = [block.text for block in blocks if isinstance(block, Paragraph)]
     assert any(text.startswith(UNPRICED) for text in texts) == is_said
+
+
+@pytest.mark.parametrize("name", ["copy.1202.remat2", "fusion.96.remat_uncompressed"])
+def test_estimates_are_uncertain_where_the_compiler_recomputes(name: str) -> None:
+    """XLA for TPUs stops recomputing once a program fits in its limit."""
+    roles = [{**role, "largest_instruction": "fusion.7"} for role in ROLES]
+
+    def paragraphs() -> list[str]:
+        blocks = advice_blocks(space(95, 100), [LOGITS], roles, 5)
+        return [each.text for each in blocks if isinstance(each, Paragraph)]
+
+    assert not any("XLA recomputes" in text for text in paragraphs())
+    roles[1]["largest_instruction"] = name
+    [said] = [text for text in paragraphs() if "XLA recomputes" in text]
+    assert f"such as {name}, until the program fits" in said
