@@ -103,7 +103,8 @@ there_before AS (
     WHERE NOT o.is_recomputed
     GROUP BY o.pair, o.key
   ) AS k USING (pair, key)
-  WHERE least(k.base_count, k.candidate_count) > 0
+  WHERE s.opcode <> 'convert'
+    AND least(k.base_count, k.candidate_count) > 0
     AND CASE
       WHEN s.is_candidate
         THEN k.candidate_followers = k.candidate_count - k.base_count

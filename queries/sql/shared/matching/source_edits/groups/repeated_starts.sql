@@ -30,6 +30,7 @@ repeated AS MATERIALIZED (
     AND e.file_name = s.source_file
     AND e.function_name = s.function_name
   WHERE NOT u.is_backward
+    AND u.opcode <> 'convert'
     AND CASE
       WHEN u.is_candidate THEN k.base_count BETWEEN 1 AND k.candidate_count - 1
       ELSE k.candidate_count BETWEEN 1 AND k.base_count - 1
