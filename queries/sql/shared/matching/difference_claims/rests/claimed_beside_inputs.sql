@@ -3,8 +3,8 @@
 --   size, so is most of the program: is_together says that it is not divided,
 --   as what is left is less than what rows show of the inputs, or buffers that
 --   are not found again hold half of the difference the other way, or as a
---   twentieth or more is of new weights, such as those of one more layer, which
---   are computed with.
+--   twentieth or more is of new weights, such as those of one more layer,
+--   which are computed with.
 -- grain: pair, memory space
 WITH new_weights AS (
   SELECT n.pair, n.space_color, sum(n.delta_bytes) AS weight_bytes

@@ -1,5 +1,6 @@
 -- step: Unmatched operations that start an edit: none of their operands is
---   unmatched, and they neither follow from another edit nor were there before.
+--   unmatched, and they neither follow from another edit nor were there
+--   before.
 -- grain: pair, side, instruction
 WITH
 -- The scalar operand of another operation, which several of these may share:
