@@ -216,12 +216,21 @@ def _measured(
                 narrate(note)
         else:
             narrate(
-                f"{overview.run.name}: --measure compiled nothing: its remedies change"
-                " the source. Edit it, dump again, and compare: hlodb diff OLD NEW"
+                f"{overview.run.name}: --measure compiled nothing: {_why(remedies)}"
             )
         answers = {**overview.answers, "remedies": remedies}
         measured.append(replace(overview, answers=answers))
     return measured
+
+
+def _why(remedies: Sequence[object]) -> str:
+    """Return why no remedy was compiled, and what to do."""
+    if not remedies:
+        return "no remedy is known"
+    return (
+        "its remedies change the source. Edit it, dump again, and compare: hlodb diff"
+        " OLD NEW"
+    )
 
 
 @contextmanager

@@ -74,6 +74,27 @@ def test_what_still_stands_is_told_until_somebody_decides(
     assert "Still open" not in capsys.readouterr().out
 
 
+def test_whoever_names_a_base_hears_of_no_other_run(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    build(tmp_path, night(1, STEP), night(2, GROWN), night(3, GROWN), night(4, STEP))
+    last = ["report", "--run", "night-3"]
+    assert main(last) == 0
+    assert "Still open: jit_step CPU memory +2.00 MiB" in capsys.readouterr().out
+    assert main([*last, "--baseline", "night-2"]) == 0
+    assert "Still open" not in capsys.readouterr().out
+    # The rise itself is told all the same, and fails.
+    assert main([*last, "--baseline", "night-1"]) == 1
+    assert "+2.00 MiB" in headline(capsys)
+    assert main(["report"]) == 0
+    assert "1 back at its level" in headline(capsys)
+    assert main(["report", "--baseline", "night-3"]) == 0
+    assert headline(capsys) == "✅ no regression; 1 improved"
+
+
 @pytest.mark.slow
 def test_a_rise_that_was_undone_is_not_open(
     tmp_path: Path,

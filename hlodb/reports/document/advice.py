@@ -116,15 +116,16 @@ def estimated(remedies: Sequence[Row]) -> str:
 
 
 def recomputed_by_compiler(roles: Sequence[Row]) -> list[str]:
-    """Return that XLA's own recomputation makes estimates uncertain, where it is."""
+    """Return that estimates are uncertain, where XLA recomputes what the peak holds."""
     names = [row.get("largest_instruction") or "" for row in roles]
+    found = next((name for name in names if ".remat" in name), None)
+    if found is None:
+        return []
     return [
-        f"XLA recomputes values itself here, such as {name}, until the program fits:"
-        " what a change frees may only spare that, and jax.checkpoint may save far more"
-        " than is estimated."
-        for name in names
-        if ".remat" in name
-    ][:1]
+        f"XLA recomputes values itself here, such as {found}, to need less memory: what"
+        " a change frees may only spare that, and a checkpoint may save far more than"
+        " is estimated."
+    ]
 
 
 def is_small(space: Row) -> bool:

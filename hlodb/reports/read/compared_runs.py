@@ -203,7 +203,7 @@ def _verdicts(
         "base_program": request.base_program or program,
         **judging,
         # A diff is of the two runs that it names.
-        "follow": request.kind != "diff",
+        "follow": request.kind != "diff" and not baseline.is_named,
         "earlier_ids": [run.run_id for run in earlier],
     }
     if baseline.window:

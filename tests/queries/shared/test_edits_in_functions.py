@@ -5,13 +5,17 @@ mixture of experts and a state-space model for a v5e. The archives and the truth
 edit are in tests/data/edits.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
-from hlodb.reports.build import build_diff
+from hlodb.reports.build import build_diff, build_report
 from hlodb.reports.config.settings import Settings
+from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render.forms import renderer
 from hlodb.schema.warehouse import connect
 from tests.queries.shared.test_compiled_edits import ingested
@@ -22,6 +26,23 @@ CLAIMS = {
     # JAX gives a second call of jax.nn.sigmoid the line of the first.
     ("pair_trunk", "outer_product"): [
         ("layers.py:50 block: added: dot_general, neg, mul", "proven"),
+    ],
+    # Weights that are new are computed with: no bytes are of the arguments alone.
+    ("pair_trunk", "late_blocks"): [
+        ("train.py:51 trunk: new loop of 2 steps in trunk", "proven"),
+        ("the inputs and the edit together", "proven"),
+    ],
+    # 107 outputs, of which the scalars are few bytes.
+    ("pair_trunk", "kept_state"): [
+        (
+            "state['opt_state'][1][0].mu['blocks']['transition']['down']['w'] and 106"
+            " more arguments no longer donated",
+            "proven",
+        ),
+    ],
+    ("pair_trunk", "summed_steps"): [
+        ("the inputs", "proven"),
+        ("unexplained", "unknown"),
     ],
     # The launcher has one path, the sources have others.
     ("pair_trunk", "wide_scores"): [
@@ -798,3 +819,44 @@ def test_another_sharding_is_no_other_width(
     [finding] = [f for f in made.findings if f.color == 0 and f.scope == "candidate"]
     assert {each.change for each in finding.inputs} == {"new"}
     assert "width" not in made.headline
+
+
+def test_every_lost_alias_counts_however_small(
+    tmp_path: Path, queries_installed: None
+) -> None:
+    with connect(ingested("pair_trunk", tmp_path, "kept_state")) as connection:
+        made = build_diff(connection, "base", "kept_state", Settings(), top=5)
+    [finding] = [f for f in made.findings if f.color == 0 and f.scope == "candidate"]
+    assert finding.cause is not None
+    assert finding.cause.effect is not None
+    assert "shared its memory with a parameter and 106 more (" in finding.cause.effect
+
+
+def test_a_named_base_is_the_base_whatever_its_inputs(
+    tmp_path: Path, queries_installed: None
+) -> None:
+    """Without a name, a run of the same inputs takes its place."""
+    warehouse = ingested("pair_trunk", tmp_path, "late_blocks")
+    dump = next(tmp_path.rglob("late_blocks"))
+    ingest([str(dump)], warehouse, request=RunRequest(name="again"), jobs=1)
+    with connect(warehouse) as connection:
+        named = build_report(connection, Request("again", "base"), Settings())
+        alone = build_report(connection, Request("again"), Settings())
+    [finding] = [f for f in named.findings if f.color == 0]
+    assert (finding.base_run, finding.delta_bytes) == ("base", 28_421_536)
+    assert [f for f in alone.findings if f.scope == "candidate"] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "delta", "is_undone"),
+    [("worse", 9 * MIB, True), ("mixed", 9 * MIB, True), ("mixed", -9 * MIB, False)],
+)
+def test_what_reserves_less_is_not_to_be_undone(
+    change: str, delta: int, is_undone: bool, tmp_path: Path, queries_installed: None
+) -> None:
+    with connect(ingested("pair_trunk", tmp_path, "wide_scores")) as connection:
+        made = build_report(connection, Request("wide_scores", "base"), Settings())
+    [finding] = made.findings
+    changed = replace(finding, change=change, delta_bytes=delta)
+    text = renderer("text")(replace(made, findings=[changed]))
+    assert ("To undo: Keep the type" in text) is is_undone

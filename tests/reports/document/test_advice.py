@@ -228,4 +228,4 @@ def test_estimates_are_uncertain_where_the_compiler_recomputes(name: str) -> Non
     assert not any("XLA recomputes" in text for text in paragraphs())
     roles[1]["largest_instruction"] = name
     [said] = [text for text in paragraphs() if "XLA recomputes" in text]
-    assert f"such as {name}, until the program fits" in said
+    assert f"such as {name}, to need less memory" in said

@@ -1,12 +1,12 @@
--- step: Arrays of f32 that a promotion made so: they come from its line, or
---   from what its function calls further down, and products there are of f32,
---   too. Where it is meant, as in a residual stream, products are of 16 bits.
+-- step: Arrays of f32 that a promotion made so: they come from what its
+--   function does and calls further down, where all products are of f32 and
+--   come from two lines or more. Where f32 is meant, as in a residual
+--   stream, products are of 16 bits; a router or a head has one of its own.
 --   operation_id: an operation at that line.
 -- grain: value, promotion
 WITH RECURSIVE frames AS (
   SELECT
-    p.module_id, p.source_id, p.file_name, p.line, f.locations_id,
-    f.stack_frame_id
+    p.module_id, p.file_name, p.line, f.locations_id, f.stack_frame_id
   FROM (
     SELECT
       p.*, unnest([p.locations_id, p.source_locations_id]) AS frames_of
@@ -16,63 +16,54 @@ WITH RECURSIVE frames AS (
     ON f.locations_id = p.frames_of
     AND f.file_name = p.file_name
     AND f.function_name = p.function_name
-    AND f.line >= p.line
+    AND f.line > p.line
   UNION
   SELECT
-    w.module_id, w.source_id, w.file_name, w.line, f.locations_id,
-    f.stack_frame_id
+    w.module_id, w.file_name, w.line, f.locations_id, f.stack_frame_id
   FROM frames AS w
   JOIN stack_frames AS f
     ON f.locations_id = w.locations_id
     AND f.parent_id = w.stack_frame_id
 ),
-frames_there AS MATERIALIZED (
-  SELECT w.*, u.file_name = w.file_name AND u.line = w.line AS is_promotion
-  FROM frames AS w
-  JOIN stack_frames AS f USING (locations_id, stack_frame_id)
-  JOIN stack_frames AS u
-    ON u.locations_id = f.locations_id
-    AND u.stack_frame_id = f.user_frame_id
-),
-chosen AS MATERIALIZED (
-  SELECT DISTINCT w.locations_id, t.numbering_id, t.list_id
-  FROM frames_there AS w
-  JOIN store.location_sets AS t USING (locations_id)
-),
--- Each is fixed, and of the chosen modules alone: else the numbers of all
--- modules meet all lists.
-numbers AS MATERIALIZED (
-  SELECT n.numbering_id, n.instruction_id, n.location_number
-  FROM (SELECT DISTINCT numbering_id FROM chosen) AS c
-  JOIN store.location_numbers AS n USING (numbering_id)
-),
-lists AS MATERIALIZED (
-  SELECT c.locations_id, c.numbering_id, l.location_number, l.stack_frame_id
-  FROM chosen AS c
-  JOIN store.location_lists AS l USING (list_id)
+lines AS MATERIALIZED (
+  SELECT l.*
+  FROM instruction_sources(
+    every_run := TRUE,
+    module_ids := (
+      SELECT list(DISTINCT module_id) || list(DISTINCT source_id)
+      FROM promotions
+    ),
+    locations_ids := (
+      SELECT list(DISTINCT locations_id) || list(DISTINCT source_locations_id)
+      FROM promotions
+    )
+  ) AS l
 ),
 located AS MATERIALIZED (
   SELECT
-    w.module_id, w.source_id, w.file_name, w.line, w.locations_id,
-    n.instruction_id, w.is_promotion
-  FROM frames_there AS w
-  JOIN lists AS l USING (locations_id, stack_frame_id)
-  JOIN numbers AS n USING (numbering_id, location_number)
+    w.module_id, w.file_name, w.line, l.module_id AS located_id,
+    l.instruction_id, l.source_file, l.source_line
+  FROM frames AS w
+  JOIN lines AS l USING (locations_id, stack_frame_id)
 ),
 -- In the source, as CPUs compute products of 16 bits in f32.
-wide_products AS (
-  SELECT DISTINCT l.module_id, l.file_name, l.line
+products AS (
+  SELECT
+    l.module_id, l.file_name, l.line, l.instruction_id, l.source_file,
+    l.source_line, any_value(f.op_name) LIKE '%transpose(%' AS is_backward,
+    bool_and(f.element_type = 'f32' AND g.element_type = 'f32') AS is_wide
   FROM located AS l
   JOIN promotions AS p
     ON p.module_id = l.module_id
-    AND p.source_locations_id = l.locations_id
+    AND p.file_name = l.file_name
+    AND p.line = l.line
+    AND p.source_id = l.located_id
   JOIN store.instructions AS i
-    ON i.module_id = l.source_id
+    ON i.module_id = l.located_id
     AND i.instruction_id = l.instruction_id
   JOIN store.instruction_forms AS f
     ON f.form_id = i.form_id
     AND f.opcode IN ('dot', 'convolution')
-    AND f.element_type = 'f32'
   JOIN operands AS o
     ON o.module_id = i.module_id
     AND o.instruction_id = i.instruction_id
@@ -80,25 +71,38 @@ wide_products AS (
     ON x.module_id = o.module_id
     AND x.instruction_id = o.operand_id
   JOIN store.instruction_forms AS g ON g.form_id = x.form_id
-  GROUP BY l.module_id, l.file_name, l.line, l.instruction_id
-  HAVING bool_and(g.element_type = 'f32')
+  GROUP BY
+    l.module_id, l.file_name, l.line, l.instruction_id, l.source_file,
+    l.source_line
+),
+wide_lines AS (
+  SELECT p.module_id, p.file_name, p.line
+  FROM products AS p
+  GROUP BY p.module_id, p.file_name, p.line
+  HAVING bool_and(p.is_wide)
+    AND count(DISTINCT row(p.source_file, p.source_line))
+      FILTER (WHERE NOT coalesce(p.is_backward, FALSE)) > 1
 )
 SELECT DISTINCT
   v.module_id, v.value_id,
   'values that are f32 from ' || regexp_extract(w.file_name, '[^/]*$') || ':'
     || w.line || ' on' AS subject,
   p.operation_id
-FROM wide_products AS w
-JOIN located AS l USING (module_id, file_name, line)
+FROM wide_lines AS w
+JOIN located AS l
+  ON l.module_id = w.module_id
+  AND l.located_id = w.module_id
+  AND l.file_name = w.file_name
+  AND l.line = w.line
 JOIN (
   SELECT
-    l.module_id, l.file_name, l.line, l.locations_id,
-    min(l.instruction_id) AS operation_id
-  FROM located AS l
-  WHERE l.is_promotion
-  GROUP BY l.module_id, l.file_name, l.line, l.locations_id
-) AS p USING (module_id, file_name, line, locations_id)
-JOIN promotions AS c USING (module_id, file_name, line, locations_id)
+    module_id, source_file, source_line, min(instruction_id) AS operation_id
+  FROM lines
+  GROUP BY module_id, source_file, source_line
+) AS p
+  ON p.module_id = w.module_id
+  AND p.source_file = w.file_name
+  AND p.source_line = w.line
 JOIN arrays AS v
   ON v.module_id = l.module_id
   AND v.instruction_id = l.instruction_id

@@ -88,30 +88,19 @@ there_before AS (
     ON e.pair = n.pair
     AND e.file_name = n.file_name
     AND e.function_name = n.function_name
+  JOIN key_counts AS k USING (pair, key)
   JOIN (
-    SELECT
-      o.pair, o.key, count_if(o.is_candidate) AS candidate_count,
-      count_if(NOT o.is_candidate) AS base_count,
-      count_if(f.pair IS NOT NULL AND o.is_candidate) AS candidate_followers,
-      count_if(f.pair IS NOT NULL AND NOT o.is_candidate) AS base_followers
-    FROM operations AS o
-    LEFT JOIN unmatched_operations AS u
-      USING (pair, is_candidate, instruction_id)
-    LEFT JOIN (SELECT DISTINCT * FROM fed_by_unmatched) AS f
-      ON f.pair = u.pair
-      AND f.is_candidate = u.is_candidate
-      AND f.instruction_id = u.instruction_id
-    WHERE NOT o.is_recomputed
-    GROUP BY o.pair, o.key
-  ) AS k USING (pair, key)
+    SELECT pair, is_candidate, key, count(*) AS follower_count
+    FROM unmatched_operations
+    SEMI JOIN fed_by_unmatched USING (pair, is_candidate, instruction_id)
+    GROUP BY pair, is_candidate, key
+  ) AS f USING (pair, is_candidate, key)
   WHERE s.opcode <> 'convert'
     AND least(k.base_count, k.candidate_count) > 0
-    AND CASE
-      WHEN s.is_candidate
-        THEN k.candidate_followers = k.candidate_count - k.base_count
-      ELSE k.base_followers = k.base_count - k.candidate_count
+    AND f.follower_count = CASE
+      WHEN s.is_candidate THEN k.candidate_count - k.base_count
+      ELSE k.base_count - k.candidate_count
     END
-    AND k.base_count <> k.candidate_count
 ),
 -- The other side has it with another type, and there it starts nothing. In
 -- functions of libraries operations of one name have little else in common.

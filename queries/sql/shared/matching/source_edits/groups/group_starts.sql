@@ -11,13 +11,6 @@ WITH other_loops AS (
   WHERE NOT has_same_body
     AND NOT (is_in_base AND is_in_candidate)
 ),
-key_counts AS (
-  SELECT
-    pair, key, count_if(NOT is_candidate) AS base_count,
-    count_if(is_candidate) AS candidate_count
-  FROM operations
-  GROUP BY pair, key
-),
 operation_counts AS (
   SELECT
     o.pair, o.opcode, o.operation, n.file_name, n.function_name,

@@ -3,19 +3,10 @@
 -- grain: pair, group
 SELECT g.pair, g.rank
 FROM ranked_groups AS g
-JOIN (
-  SELECT pair, file_name, function_name
-  FROM frames
-  GROUP BY pair, file_name, function_name
-  HAVING count(DISTINCT is_candidate) = 2
-) AS f
+SEMI JOIN untouched_functions AS f
   ON f.pair = g.pair
   AND f.file_name = g.source_file
   AND f.function_name = g.function_name
-ANTI JOIN edited_functions AS e
-  ON e.pair = g.pair
-  AND e.file_name = g.source_file
-  AND e.function_name = g.function_name
 SEMI JOIN ranked_groups AS o
   ON o.pair = g.pair
   AND o.change IN (g.change, 'replaced')

@@ -48,21 +48,15 @@ SELECT
       WHEN change = 'retyped'
         THEN coalesce(
           g.new_line,
+          -- What is converted later on meets the first one of another type.
           CASE
             WHEN g.lost_line IS NULL
-              AND g.candidate_line IS NOT NULL
               AND g.first_call.function_name = g.function_name
-              AND g.first_call.file_name = g.source_file
               THEN g.first_call.line
           END,
           -- A call further up may be on other lines.
           CASE WHEN g.candidate_line IS NOT NULL THEN g.kept_line END,
-          g.candidate_line,
-          CASE
-            WHEN g.lost_line IS NULL
-              AND g.first_call.function_name = g.function_name
-              THEN g.first_call.line
-          END
+          g.candidate_line
         )
       WHEN change = 'stack'
         THEN coalesce(g.candidate_stack_call.line, g.candidate_line)

@@ -3,32 +3,15 @@
 --   function of its own, such as jax.nn.sigmoid, once for all calls with one
 --   shape, and gives all of them the line of the first.
 -- grain: pair, side, instruction
-WITH RECURSIVE functions_on_both_sides AS (
-  SELECT pair, file_name, function_name
-  FROM frames
-  GROUP BY pair, file_name, function_name
-  HAVING count(DISTINCT is_candidate) = 2
-),
-key_counts AS (
-  SELECT
-    pair, key, count_if(NOT is_candidate) AS base_count,
-    count_if(is_candidate) AS candidate_count
-  FROM operations
-  GROUP BY pair, key
-),
-repeated AS MATERIALIZED (
+WITH RECURSIVE repeated AS MATERIALIZED (
   SELECT u.pair, u.is_candidate, u.instruction_id
   FROM first_unmatched AS u
   JOIN edit_sites AS s USING (pair, is_candidate, frame_id)
   JOIN key_counts AS k USING (pair, key)
-  SEMI JOIN functions_on_both_sides AS f
+  SEMI JOIN untouched_functions AS f
     ON f.pair = s.pair
     AND f.file_name = s.source_file
     AND f.function_name = s.function_name
-  ANTI JOIN edited_functions AS e
-    ON e.pair = s.pair
-    AND e.file_name = s.source_file
-    AND e.function_name = s.function_name
   WHERE NOT u.is_backward
     AND u.opcode <> 'convert'
     AND CASE
