@@ -1,11 +1,17 @@
 -- step: Of these, patterns that both sides have with other numbers: more or
---   fewer layers. There are two of block_0 and block_1. Those of the optimiser
---   alone are its state: another one keeps more or fewer moments.
+--   fewer layers. There are two of block_0 and block_1. They are called as the
+--   name before the number is, where that is one lower-case word, such as
+--   scale_0, and else layers. Those of the optimiser alone are its state:
+--   another one keeps more or fewer moments.
 -- grain: pair, number in the base, number in the candidate
 -- materialised: no
 WITH numbers AS (
   SELECT
     c.base_id, c.candidate_id, c.pattern, n.number_index,
+    regexp_extract(
+      string_split(c.pattern, '*')[n.number_index],
+      '(?:^|[^A-Za-z0-9_])([a-z]{3,}[a-rt-xz])_?\W*$', 1
+    ) AS word,
     count(DISTINCT n.value) FILTER (WHERE a.module_id = c.base_id)
       AS base_times,
     count(DISTINCT n.value) FILTER (WHERE a.module_id = c.candidate_id)
@@ -30,6 +36,9 @@ SELECT
   n.base_id, n.candidate_id, 5 AS place, 'repeated' AS change,
   CASE
     WHEN bool_and(coalesce(c.state, 'weights') <> 'weights') THEN min(c.state)
+    WHEN count(DISTINCT n.word) = 1
+      AND NOT regexp_matches(min(n.word), '^$|layer|block|ch$')
+      THEN min(n.word) || 's'
     ELSE 'layers'
   END AS meaning, format('{:,}', n.base_times) AS base_size,
   format('{:,}', n.candidate_times) AS candidate_size,

@@ -5,7 +5,9 @@
 --   what leads to most of it is often a function that it calls. JAX keeps the
 --   innermost ten frames: calls further out are those of the loops around it.
 --   Checkpoints of several loops that one function leads to, each by a call of
---   its own, are edited at the call with most of what is recomputed.
+--   its own, are edited at the call with most of what is recomputed. Where
+--   only one side has opt-barriers of some function, the call that writes most
+--   of them is the checkpoint.
 -- grain: pair
 WITH RECURSIVE changed_keys AS MATERIALIZED (
   SELECT c.pair, c.key
@@ -161,11 +163,16 @@ outer_sites AS MATERIALIZED (
 ),
 checkpoint_sites AS (
   SELECT pair, is_candidate, file_name, function_name, line
+  FROM barrier_sites
+  UNION ALL
+  SELECT pair, is_candidate, file_name, function_name, line
   FROM shared_sites
+  ANTI JOIN barrier_sites USING (pair)
   UNION ALL
   SELECT pair, is_candidate, file_name, function_name, line
   FROM outer_sites
   ANTI JOIN shared_sites USING (pair)
+  ANTI JOIN barrier_sites USING (pair)
 ),
 other_lines AS (
   SELECT
