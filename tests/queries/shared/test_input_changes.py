@@ -149,6 +149,24 @@ def test_a_target_has_a_batch_with_another_argument(
     assert [row[:4] for row in found] == [("resized", meaning, "4", "8")]
 
 
+@pytest.mark.parametrize(
+    ("word", "meaning"),
+    [
+        ("scale_", "scales"),
+        ("experts_", "experts"),
+        ("Dense_", "layers"),
+        ("h", "layers"),
+    ],
+)
+def test_what_is_repeated_has_its_own_word(
+    tmp_path: Path, word: str, meaning: str
+) -> None:
+    base, candidate = (
+        ["x", "y", *(f"params['{word}{n}']" for n in range(count))] for count in (3, 4)
+    )
+    assert changes(tmp_path, base, candidate) == [("repeated", meaning, "3", "4", 1)]
+
+
 STEPS = """\
 HloModule jit_step, is_scheduled=true
 

@@ -10,7 +10,7 @@ WITH numbers AS (
     c.base_id, c.candidate_id, c.pattern, n.number_index,
     regexp_extract(
       string_split(c.pattern, '*')[n.number_index],
-      '(?:^|[^A-Za-z0-9_])([a-z]{3,}[a-rt-xz])_?\W*$', 1
+      '(?:^|[^A-Za-z0-9_])([a-z]{3,}[a-xz])_?\W*$', 1
     ) AS word,
     count(DISTINCT n.value) FILTER (WHERE a.module_id = c.base_id)
       AS base_times,
@@ -37,8 +37,8 @@ SELECT
   CASE
     WHEN bool_and(coalesce(c.state, 'weights') <> 'weights') THEN min(c.state)
     WHEN count(DISTINCT n.word) = 1
-      AND NOT regexp_matches(min(n.word), '^$|layer|block|ch$')
-      THEN min(n.word) || 's'
+      AND NOT regexp_matches(min(n.word), '^$|layer|block|(ch|ss|x)$')
+      THEN rtrim(min(n.word), 's') || 's'
     ELSE 'layers'
   END AS meaning, format('{:,}', n.base_times) AS base_size,
   format('{:,}', n.candidate_times) AS candidate_size,

@@ -3,9 +3,8 @@
 --   (the last two words, without numbers) or all three dimensions or more;
 --   else what size_names says. A width is one of several dimensions, counted
 --   from the last: what one array has last another reads; else it may be
---   anything, and the rows of arrays of one name are those of a table. Where
---   the number of dimensions differs, or only their sizes and not that of the
---   array, all are named.
+--   anything. Where the number of dimensions differs, or only their sizes and
+--   not that of the array, all are named.
 -- grain: pair, size of the base, size of the candidate
 -- materialised: no
 WITH dimensions AS (
@@ -68,14 +67,9 @@ named_dimensions AS (
     d.dimension = 1
     AND len(d.base_sizes) >= 2
     AND coalesce(n.meaning, '') <> 'batch' AS is_stackable,
-    d.dimension = 1
-    AND len(d.base_sizes) = 2
-    AND coalesce(n.meaning = 'width', FALSE)
-    AND d.base_size = list_max(d.base_sizes) AS is_of_rows,
     regexp_extract(
       regexp_replace(d.argument, '[0-9]+', '', 'g'), '(\w+\W+)?\w+\W*$'
-    ) AS leaf,
-    regexp_extract(d.argument, '(\w+)\W*$', 1) AS last_word
+    ) AS leaf
   FROM dimensions AS d
   LEFT JOIN LATERAL (
     SELECT s.place, s.meaning
@@ -128,7 +122,6 @@ SELECT
     ELSE coalesce(
       CASE
         WHEN NOT bool_or(is_no_sequence OR coalesce(is_any_size, FALSE))
-          AND NOT (bool_and(is_of_rows) AND count(DISTINCT last_word) = 1)
           THEN arg_min(size_meaning, name_place)
       END,
       arg_min(
