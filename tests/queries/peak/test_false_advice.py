@@ -44,6 +44,17 @@ def test_pieces_that_the_compiler_cuts_are_not_folded(
     assert any(",17,32]" in row["shape"] for row in held), "nothing is cut any more"
 
 
+def test_half_of_a_batch_that_space_is_moved_into(
+    steps: duckdb.DuckDBPyConnection,
+) -> None:
+    """Four volumes on each chip are 32 pieces, a number that weights have, too."""
+    rows = asked(steps, "remedies", "convolutions", top=None)
+    (saved,) = (
+        row["saved_reserved_bytes"] for row in rows if row["rule_id"] == "halve_batch"
+    )
+    assert saved == pytest.approx((73.69 - 36.30) * GIB, rel=0.1)
+
+
 def test_a_norm_of_each_array_holds_no_gradient_of_others(
     steps: duckdb.DuckDBPyConnection,
 ) -> None:

@@ -3,7 +3,8 @@
 --   that is this size, or a multiple of it that no weight has and no input
 --   behind its first dimension: a grid that observations lie on is no batch.
 --   What saves a part for each iteration has the iterations as its first
---   dimension. Where the loss compares all pairs of examples, with a softmax
+--   dimension. For convolutions a TPU's compiler moves space into the batch,
+--   which is then a multiple of it. Where the loss compares all pairs of examples, with a softmax
 --   or sigmoid over the batch, half of it is another loss: no array counts.
 -- grain: value
 WITH sides AS MATERIALIZED (
@@ -14,7 +15,8 @@ WITH sides AS MATERIALIZED (
         ELSE string_split(a.dimensions, ',') END,
       lambda x: TRY_CAST(x AS BIGINT)
     )))) AS taken,
-    any_value(t.partitions) AS partitions
+    any_value(t.partitions) AS partitions,
+    bool_or(t.platform = 'tpu' AND t.has_windows) AS is_space_in_batch
   FROM arguments AS a
   JOIN program_traits AS t ON t.module_id = a.module_id
   WHERE a.dimensions <> ''
@@ -114,6 +116,11 @@ shares AS (
     p.module_id, p.size, p.is_micro, p.is_part,
     sum(v.size_bytes) FILTER (
       WHERE v.sizes[1] = p.size
+        OR (
+          d.is_space_in_batch
+          AND len(v.sizes) >= 4
+          AND v.sizes[1] % p.size = 0
+        )
         OR len(list_filter(
           v.sizes,
           lambda x: x % p.size = 0
