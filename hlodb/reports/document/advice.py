@@ -149,10 +149,11 @@ def advice_on(space: Row, remedies: Sequence[Row]) -> Advice:
     """Return which remedies of a memory space to show.
 
     Last resorts change the whole computation: they are for where memory is short.
-    Who lets remedies be measured wants to see them.
+    Who lets remedies be measured wants to see them, and where memory is short those
+    first that a compiler has confirmed, by what they save.
     """
     if any("standing" in row for row in remedies):
-        return Advice(remedies, [])
+        return Advice(_proven_first(remedies) if is_short(space) else remedies, [])
     if is_free(space) or is_small(space):
         return Advice([], remedies)
     if is_short(space):
@@ -171,6 +172,15 @@ def _varied(remedies: Sequence[Row]) -> list[Row]:
         is_more = _LITTLE_RATIO * most.setdefault(row["rule_id"], saved) > saved
         (behind if is_more else first).append(row)
     return [*first, *behind]
+
+
+def _proven_first(remedies: Sequence[Row]) -> list[Row]:
+    """Return remedies with those first that were measured to save something."""
+
+    def saved(row: Row) -> int:
+        return (row["saved_reserved_bytes"] or 0) if _is_measured(row) else 0
+
+    return sorted(remedies, key=lambda row: min(-saved(row), 0))
 
 
 def is_fitting(space: Row) -> bool:

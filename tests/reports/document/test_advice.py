@@ -88,6 +88,19 @@ def test_measured_remedies_are_shown_wherever_memory_is_left() -> None:
     assert advice_on(space(24, 100), measured) == Advice(measured, [])
 
 
+def test_what_is_measured_comes_first_where_memory_is_short() -> None:
+    """Of measured ones what saves most; what saves nothing stays where it was."""
+    estimated = {**LOGITS, "standing": "estimated"}
+    useless, batch, more = (
+        {**row, "standing": "measured", "saved_reserved_bytes": size * MIB}
+        for row, size in ((LOGITS, -1), (BATCH, 4), (BATCH, 5))
+    )
+    rows = [estimated, useless, batch, more]
+    short = advice_on(space(101, 100), rows).shown
+    assert short == [more, batch, estimated, useless]
+    assert advice_on(space(50, 100), rows).shown == rows
+
+
 def test_nothing_is_left_for_sure_where_the_assignment_was_cut() -> None:
     cut = {**space(24, 100), "status": "unknown", "is_cut": True}
     assert advice_on(cut, [LOGITS, BATCH]) == Advice([LOGITS], [BATCH])
