@@ -140,12 +140,16 @@ def _is_since(facts: ReportFacts, since: Since, v: Verdict) -> bool:
     """Return whether a difference is known to stand since its first run.
 
     Memory has been on its side of the mean ever since, but may have moved there for
-    another reason: that run alone has the same difference, to a fiftieth.
+    another reason: that run alone has the same difference, to a fiftieth. Beside a
+    base that was named no other run counts.
     """
+    compared = facts.compared
+    if compared.baseline.is_named and since.first.run_id != compared.candidate.run_id:
+        return False
     module = since.first_module
     if v.delta_bytes is None or module is None or v.candidate_bytes is None:
         return True
-    then = reserved(module, v.color, facts.compared.profiles)
+    then = reserved(module, v.color, compared.profiles)
     return abs(then - v.candidate_bytes) <= _ALIKE * abs(v.delta_bytes)
 
 

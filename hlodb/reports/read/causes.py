@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -286,11 +286,23 @@ def buffer_label(buffer: Buffer) -> str:
     return f"{collective[0]} of {name}" if collective and buffer.op_path else name
 
 
+def _most_named(path: str) -> str:
+    """Return the last name of a framework path.
+
+    XLA merges collectives, and their paths to `step/(layer/dot:layer/sum:head/dot)`:
+    of those the most frequent name counts.
+    """
+    if "/(" not in path or not path.endswith(")"):
+        return path.rpartition("/")[2]
+    merged = path[path.index("/(") + 2 : -1].split(":")
+    return Counter(each.rpartition("/")[2] for each in merged).most_common(1)[0][0]
+
+
 def _operation(buffer: Buffer) -> str:
     if buffer.parameter is not None and not buffer.op_path:
         return f"parameter {buffer.parameter}"
     if buffer.op_path:
-        return buffer.op_path.rpartition("/")[2]
+        return _most_named(buffer.op_path)
     name = _NUMBERED.sub("", buffer.instruction or "")
     if _CARRIED.fullmatch(name):
         return "what a loop carries"

@@ -141,6 +141,13 @@ retyped AS (
     AND d.is_candidate <> g.is_candidate
     AND d.key = g.key
     AND d.element_type = g.element_type
+  -- Or another array of as many elements, such as the transposed weight.
+  ANTI JOIN grouped_operations AS s
+    ON s.pair = g.pair
+    AND s.is_candidate <> g.is_candidate
+    AND s.key = g.key
+    AND s.element_type = g.element_type
+    AND s.size_bytes = g.size_bytes
   WHERE g.is_start
     AND g.opcode = 'convert'
     AND g.element_type <> o.element_type

@@ -3,7 +3,9 @@
 --   of one type and shape go together, whatever computes them. Up to three
 --   added or removed outputs are an edit each, more of them one, described
 --   by the largest. A part of what another instruction computes, as of a loop,
---   has the line and name of that.
+--   has the line and name of that; what a function of one line computes that
+--   several lines call, such as a sharding constraint, has the line that calls
+--   it.
 -- grain: pair, edit
 WITH roots AS (
   SELECT i.pair, i.is_candidate, i.instruction_id, f.opcode
@@ -121,6 +123,46 @@ numbered AS (
     AND g.has_same_sizes
     AND g.has_same_types
 ),
+called AS (
+  SELECT
+    *, lead(site) OVER (
+      PARTITION BY pair, is_candidate, frame_id ORDER BY distance
+    ) AS caller
+  FROM call_sites
+),
+helpers AS (
+  SELECT pair, is_candidate, file_name, function_name
+  FROM called
+  GROUP BY pair, is_candidate, file_name, function_name
+  HAVING count(DISTINCT line) = 1
+    AND count(DISTINCT caller) > 1
+),
+sites AS (
+  SELECT
+    s.pair, s.is_candidate, s.frame_id,
+    coalesce(c.file_name, s.source_file) AS source_file,
+    coalesce(c.function_name, s.function_name) AS function_name,
+    coalesce(c.line, s.line) AS line
+  FROM edit_sites AS s
+  LEFT JOIN helpers AS h
+    ON h.pair = s.pair
+    AND h.is_candidate = s.is_candidate
+    AND h.file_name = s.source_file
+    AND h.function_name = s.function_name
+  LEFT JOIN (
+    SELECT
+      pair, is_candidate, frame_id,
+      arg_min(file_name, distance) AS file_name,
+      arg_min(function_name, distance) AS function_name,
+      arg_min(line, distance) AS line
+    FROM called
+    ANTI JOIN helpers USING (pair, is_candidate, file_name, function_name)
+    GROUP BY pair, is_candidate, frame_id
+  ) AS c
+    ON c.pair = h.pair
+    AND c.is_candidate = h.is_candidate
+    AND c.frame_id = s.frame_id
+),
 edited AS (
   SELECT
     o.pair, o.edit_number, o.added_count,
@@ -142,7 +184,7 @@ edited AS (
     list(DISTINCT o.op_name) FILTER (WHERE NOT o.is_candidate) AS base_paths,
     list(DISTINCT o.op_name) FILTER (WHERE o.is_candidate) AS candidate_paths
   FROM numbered AS o
-  LEFT JOIN edit_sites AS s USING (pair, is_candidate, frame_id)
+  LEFT JOIN sites AS s USING (pair, is_candidate, frame_id)
   GROUP BY o.pair, o.edit_number, o.added_count
   HAVING base_text IS DISTINCT FROM candidate_text
 )
