@@ -141,10 +141,11 @@ def _is_since(facts: ReportFacts, since: Since, v: Verdict) -> bool:
 
     Memory has been on its side of the mean ever since, but may have moved there for
     another reason: that run alone has the same difference, to a fiftieth. Beside a
-    base that was named no other run counts.
+    base that was named, runs without a series are no nights of it.
     """
     compared = facts.compared
-    if compared.baseline.is_named and since.first.run_id != compared.candidate.run_id:
+    is_alone = compared.baseline.is_named and compared.candidate.series is None
+    if is_alone and since.first.run_id != compared.candidate.run_id:
         return False
     module = since.first_module
     if v.delta_bytes is None or module is None or v.candidate_bytes is None:

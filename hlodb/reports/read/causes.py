@@ -289,13 +289,14 @@ def buffer_label(buffer: Buffer) -> str:
 def _most_named(path: str) -> str:
     """Return the last name of a framework path.
 
-    XLA merges collectives, and their paths to `step/(layer/dot:layer/sum:head/dot)`:
-    of those the most frequent name counts.
+    XLA merges collectives, and their paths to `step/(layer/dot:layer/sum:head/dot)`,
+    of which the beginning may be cut: of those the most frequent name counts.
     """
-    if "/(" not in path or not path.endswith(")"):
-        return path.rpartition("/")[2]
-    merged = path[path.index("/(") + 2 : -1].split(":")
-    return Counter(each.rpartition("/")[2] for each in merged).most_common(1)[0][0]
+    last = path.rpartition("/")[2]
+    if last.count(")") <= last.count("("):
+        return last
+    names = (each.rpartition("/")[2] for each in path[:-1].split(":"))
+    return Counter(names).most_common(1)[0][0].lstrip("(")
 
 
 def _operation(buffer: Buffer) -> str:

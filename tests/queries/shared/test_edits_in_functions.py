@@ -23,6 +23,21 @@ from tests.queries.shared.test_compiled_edits import ingested
 MIB = 1 << 20
 GRADIENTS = "train.py:{} loss_fn: the backward pass {} the loop of 2 steps in recycle"
 CLAIMS = {
+    # A head is converted as the embedding was, of which it has as many elements.
+    ("translation", "untied"): [],
+    # Of a constraint that several lines ask for, the one that does.
+    ("translation", "logits_returned"): [
+        (
+            "model.py:46 Translator.decode: new output bf16[64,256,16384] of"
+            " Translator/Translator.decode/sharding_constraint",
+            "proven",
+        ),
+        ("unexplained", "unknown"),
+    ],
+    ("translation", "averaged"): [
+        ("the inputs", "proven"),
+        ("unexplained", "unknown"),
+    ],
     # A checkpoint is where its function is called, not where its operations are.
     ("codec_gan", "remat_option"): [
         (

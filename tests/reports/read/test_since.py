@@ -66,6 +66,17 @@ def test_a_report_searches_since_the_base_it_was_given(tmp_path: Path) -> None:
     assert searched(chosen) == [("night-3", "git rev-list --bisect 'c3^@' '^c2'")]
 
 
+@pytest.mark.parametrize(("series", "since"), [(None, None), ("nightly", "night-3")])
+def test_runs_without_a_series_are_no_nights_beside_a_named_base(
+    tmp_path: Path, series: str | None, since: str | None
+) -> None:
+    """Each may be an edit of its own that needs as much."""
+    runs = [replace(each, series=series) for each in NIGHTS]
+    report = report_on(tmp_path / "hlodb.duckdb", *runs, baseline="night-1")
+    (finding,) = (f for f in report.findings if f.scope == "candidate")
+    assert (finding.change, finding.since_run) == ("worse", since)
+
+
 def test_the_first_run_of_a_series_has_no_history(tmp_path: Path) -> None:
     """It is compared with a run of another, whose rises are not its own."""
     report = report_on(tmp_path / "hlodb.duckdb", *NIGHTS, *TRIES)
