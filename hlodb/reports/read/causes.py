@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +14,7 @@ from hlodb.reports.read.differences import (
     Change,
     Difference,
     DivergenceRow,
+    InputChange,
 )
 from hlodb.text import bytes_from_to, counted, signed_bytes
 
@@ -55,6 +56,9 @@ _CARRIED = re.compile(r"(wide\.)+param(\.clone)?")
 _LEADS = 0.05
 """Least share of some buffers that has an operation named beside the largest."""
 
+_MAY_BE_RESIZED = 0.25
+"""From this share of new temporaries on, those that are gone may be the same ones."""
+
 _PLURAL = " shares ", " share "
 
 SHOWN_EDITS = 3
@@ -70,7 +74,7 @@ def name_cause(
     difference: Difference,
     parting: DivergenceRow,
     claims: Sequence[Claim],
-    has_other_inputs: bool,
+    inputs: Sequence[InputChange],
     devices: int,
 ) -> Cause:
     """Return the cause of a difference, which has changes.
@@ -81,7 +85,7 @@ def name_cause(
     edit is of the program before it was split over `devices`.
     """
     edits = explaining(claims)
-    cause = _of_compiler(difference, parting, has_other_inputs or bool(edits))
+    cause = _of_compiler(difference, parting, inputs, bool(inputs or edits))
     if not edits:
         return cause
     first = edits[0]
@@ -134,13 +138,17 @@ def edit_words(edits: Sequence[Claim], most: int) -> str:
 
 
 def _of_compiler(
-    difference: Difference, parting: DivergenceRow, has_other_inputs: bool
+    difference: Difference,
+    parting: DivergenceRow,
+    inputs: Sequence[InputChange],
+    follows_from_more: bool,
 ) -> Cause:
     part, changes = difference.main_part, difference.main_changes
-    title = _title(part, changes, difference.delta_bytes)
+    new = _new_words(difference, inputs)
+    title = _title(part, changes, difference.delta_bytes, new)
     key = f"{parting.blame}/{part}/{_leading(changes) or '-'}"
     recomputed = _recomputed(parting, difference.delta_bytes)
-    if not has_other_inputs and recomputed is not None:
+    if not follows_from_more and recomputed is not None:
         title = f"{recomputed}: {title}"
         key = f"{parting.blame}/remat/{_leading(changes) or '-'}"
     elif part == FRAGMENTATION and (more := _scoped(parting)) is not None:
@@ -184,7 +192,27 @@ def _scoped(parting: DivergenceRow) -> str | None:
     return f"scoped memory of kernels: {bytes_from_to(b, c)}"
 
 
-def _title(part: str, changes: Sequence[Change], delta: int) -> str:
+def _new_words(difference: Difference, inputs: Sequence[InputChange]) -> str:
+    """Return what buffers without a partner are.
+
+    Buffers are matched by their shapes. Where arguments have other sizes, or many
+    temporaries are gone, those without a partner may be there in another size.
+    """
+    gone, new = (
+        sum(
+            abs(p.delta_bytes)
+            for p in difference.parts
+            if p.part == part and p.kind == "temp"
+        )
+        for part in ("gone", "new")
+    )
+    may_be_resized = gone > _MAY_BE_RESIZED * new > 0 or any(
+        each.change == "resized" for each in inputs
+    )
+    return "new or resized buffer" if may_be_resized else "new buffer"
+
+
+def _title(part: str, changes: Sequence[Change], delta: int, new: str) -> str:
     sign = 1 if delta >= 0 else -1
     with_it = [c for c in changes if c.delta_bytes * sign > 0]
     with_it = [c for c in with_it if not _is_scratch(c)] or with_it
@@ -208,7 +236,7 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
     moved = _sums(with_it, delta)
     match part:
         case "new":
-            text = f"{counted(count, 'new buffer')}{of_names}"
+            text = f"{counted(count, new)}{of_names}"
         case "gone":
             is_or_are = "is" if count == 1 else "are"
             text = f"{buffers}{comma} {is_or_are} gone from the peak"
@@ -286,24 +314,24 @@ def buffer_label(buffer: Buffer) -> str:
     return f"{collective[0]} of {name}" if collective and buffer.op_path else name
 
 
-def _most_named(path: str) -> str:
+def _last_name(path: str) -> str:
     """Return the last name of a framework path.
 
     XLA merges collectives, and their paths to `step/(layer/dot:layer/sum:head/dot)`,
-    of which the beginning may be cut: of those the most frequent name counts.
+    of which the beginning may be cut: which of them a result is of is not said.
     """
     last = path.rpartition("/")[2]
     if last.count(")") <= last.count("("):
         return last
-    names = (each.rpartition("/")[2] for each in path[:-1].split(":"))
-    return Counter(names).most_common(1)[0][0].lstrip("(")
+    names = {each.rpartition("/")[2].lstrip("(") for each in path[:-1].split(":")}
+    return names.pop() if len(names) == 1 else "several operations"
 
 
 def _operation(buffer: Buffer) -> str:
     if buffer.parameter is not None and not buffer.op_path:
         return f"parameter {buffer.parameter}"
     if buffer.op_path:
-        return _most_named(buffer.op_path)
+        return _last_name(buffer.op_path)
     name = _NUMBERED.sub("", buffer.instruction or "")
     if _CARRIED.fullmatch(name):
         return "what a loop carries"

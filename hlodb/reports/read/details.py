@@ -242,7 +242,7 @@ def _details(
 ) -> Details:
     shown, rest = difference.changes[:top], difference.changes[top:]
     return Details(
-        name_cause(difference, parting, claims, bool(inputs), devices)
+        name_cause(difference, parting, claims, inputs, devices)
         if difference.changes
         else None,
         Divergence(

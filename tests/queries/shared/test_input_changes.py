@@ -110,11 +110,12 @@ def test_new_arguments_are_called_by_their_names(tmp_path: Path) -> None:
     new = [
         *("opt['rows']['users']['m']", "opt['rows']['users']['v']"),
         *("state.ema['gate']", "state.params['gate']", "mask"),
+        *("state['ema']['gate']", "state[1][2].ema['gate']"),
     ]
     assert changes(tmp_path, ["x", "y"], ["x", "y", *new]) == [
         ("new", "weights", None, "1", 1),
-        ("new", "optimiser state", None, "2", 2),
-        ("new", "averaged weights", None, "1", 1),
+        ("new", "optimiser state", None, "3", 3),
+        ("new", "averaged weights", None, "2", 2),
         ("new", "arguments", None, "1", 1),
     ]
 

@@ -148,6 +148,7 @@ retyped AS (
     AND s.key = g.key
     AND s.element_type = g.element_type
     AND s.size_bytes = g.size_bytes
+    AND s.dims <> g.dims
   WHERE g.is_start
     AND g.opcode = 'convert'
     AND g.element_type <> o.element_type
