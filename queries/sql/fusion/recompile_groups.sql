@@ -58,6 +58,14 @@ compilations_there AS MATERIALIZED (
   WHERE $program IS NULL
     OR c.program = $program
 ),
+-- Fixed before they meet the compilations: else the modules of all runs do.
+modules_there AS MATERIALIZED (
+  SELECT
+    m.run_id, m.module_id, m.path, m.program, m.graph_fingerprint,
+    m.exact_fingerprint, m.entry_layout, m.printed_total_bytes
+  FROM (SELECT unnest(list(a.run_id)) AS run_id FROM asked AS a) AS n
+  JOIN modules AS m USING (run_id)
+),
 mixes AS (
   SELECT x.*
   FROM opcode_mixes(module_ids := (
@@ -88,7 +96,7 @@ compiled AS MATERIALIZED (
     max(m.printed_total_bytes) AS printed_total_bytes,
     count(*) AS occurrences
   FROM compilations_there AS c
-  JOIN modules AS m
+  JOIN modules_there AS m
     ON m.run_id = c.run_id
     AND m.module_id = c.module_id
     AND m.path = c.path

@@ -28,14 +28,21 @@ WITH called AS (
       WHERE contains(g.backend_config, '"operation_queue_id"')
     )
 ),
+-- Each target once: DuckDB compiles a pattern that is no constant for each row.
+targets AS (
+  SELECT t.opcode, t.target, min(r.what) AS what
+  FROM (SELECT DISTINCT c.opcode, c.target FROM called AS c) AS t
+  JOIN run_time_rules() AS r
+    ON r.opcode = t.opcode
+    AND regexp_matches(t.target, r.pattern)
+  GROUP BY t.opcode, t.target
+),
 counted AS (
   SELECT
-    c.module_id, trim(c.target, '_') AS target, min(r.what) AS what,
+    c.module_id, trim(c.target, '_') AS target, any_value(t.what) AS what,
     count(*) AS target_count
   FROM called AS c
-  JOIN run_time_rules() AS r
-    ON r.opcode = c.opcode
-    AND regexp_matches(c.target, r.pattern)
+  JOIN targets AS t USING (opcode, target)
   GROUP BY c.module_id, c.target
 )
 SELECT
