@@ -35,19 +35,21 @@ FROM (
     (14, 'operation and shape', 0.9, 'as 11, in any memory space'),
     (15, 'framework path and shape', 0.8, 'as 12, in any memory space'),
     (16, 'parameter number', 0.7, 'parameter number and framework path'),
-    (17, 'framework path', 0.7, 'framework path, opcode and index'),
-    (18, 'instruction at another size', 0.6,
+    (17, 'framework path', 0.7,
+      'framework path, opcode, index and number of dimensions'),
+    (18, 'framework path', 0.7, 'framework path, opcode and index'),
+    (19, 'instruction at another size', 0.6,
       'what the compiler adds: instruction, opcode, index and all dimensions'
       || ' but the first'),
-    (19, 'instruction at another size', 0.6, 'all but the second'),
-    (20, 'instruction at another size', 0.6, 'all but the third'),
-    (21, 'instruction at another size', 0.6, 'all but the fourth'),
-    (22, 'instruction at another size', 0.6, 'all but the fifth'),
-    (23, 'instruction at another size', 0.6, 'all but the sixth'),
-    (24, 'instruction at another size', 0.6, 'all but the seventh'),
-    (25, 'instruction at another size', 0.6, 'all but the eighth'),
-    (26, 'opcode and shape', 0.5, 'opcode and dimensions'),
-    (27, 'shape', 0.4, 'dimensions'),
-    (28, 'size', 0.3, 'nothing but the size')
+    (20, 'instruction at another size', 0.6, 'all but the second'),
+    (21, 'instruction at another size', 0.6, 'all but the third'),
+    (22, 'instruction at another size', 0.6, 'all but the fourth'),
+    (23, 'instruction at another size', 0.6, 'all but the fifth'),
+    (24, 'instruction at another size', 0.6, 'all but the sixth'),
+    (25, 'instruction at another size', 0.6, 'all but the seventh'),
+    (26, 'instruction at another size', 0.6, 'all but the eighth'),
+    (27, 'opcode and shape', 0.5, 'opcode and dimensions'),
+    (28, 'shape', 0.4, 'dimensions'),
+    (29, 'size', 0.3, 'nothing but the size')
 ) AS r (rung, method, confidence, doc)
 ORDER BY rung

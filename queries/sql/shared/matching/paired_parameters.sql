@@ -51,7 +51,10 @@ parameters AS MATERIALIZED (
       WHEN regexp_matches(f.op_name, '^p?jit\(') THEN NULL
       ELSE nullif(f.op_name, '')
     END AS argument,
-    regexp_extract(f.op_name, '\.\w+[^.]*$') AS ending,
+    -- flax.nnx writes .value behind each of its variables.
+    regexp_extract(
+      regexp_replace(f.op_name, '\.value$', ''), '\.\w+[^.]*$'
+    ) AS ending,
     regexp_replace(f.shape, '\{[^}]*\}', '', 'g') AS dimensions,
     count(*) OVER (PARTITION BY i.module_id, f.op_name) = 1 AS is_alone,
     count(*) OVER (PARTITION BY i.module_id) AS parameter_count

@@ -47,6 +47,12 @@ WITH RECURSIVE likely_keys AS MATERIALIZED (
         THEN hash(t.color, t.kind, t.parameter, t.op_path)
       END,
       CASE WHEN t.is_counted AND t.op_path IS NOT NULL
+        THEN hash(
+          t.color, t.kind, t.op_path, t.opcode, t.shape_index,
+          len(t.dimensions)
+        )
+      END,
+      CASE WHEN t.is_counted AND t.op_path IS NOT NULL
         THEN hash(t.color, t.kind, t.op_path, t.opcode, t.shape_index)
       END
     ]

@@ -1,9 +1,9 @@
 -- step: Groups of other shapes that have that of an array which is joined or
---   cut on one side alone: they belong to that.
+--   cut on one side alone: they belong to that. So do those in which the same
+--   sizes differ as in what is joined or cut in another size, where all that
+--   it is made of, and the arguments, have the same sizes.
 -- grain: pair, group
-SELECT g.pair, g.rank, min(m.rank) AS maker_rank
-FROM ranked_groups AS g
-JOIN (
+WITH joined AS (
   SELECT r.pair, r.rank, o.is_candidate, o.shape
   FROM ranked_groups AS r
   JOIN grouped_operations AS o USING (pair, source_file, function_name)
@@ -14,13 +14,53 @@ JOIN (
   WHERE r.change IN ('added', 'removed', 'replaced')
     AND o.operation IN ('concatenate', 'pad', 'slice', 'dynamic_slice')
     AND NOT o.is_backward
-) AS m
-  ON m.pair = g.pair
-  AND (
-    g.is_filled
-    OR m.shape = CASE
-      WHEN m.is_candidate THEN g.candidate_text ELSE g.base_text
-    END
-  )
-WHERE g.change = 'reshaped'
-GROUP BY g.pair, g.rank
+),
+sizes AS (
+  SELECT
+    r.pair, r.rank, list_filter(
+      list_zip(
+        string_split(regexp_extract(r.base_text, '\[(.*)\]', 1), ','),
+        string_split(regexp_extract(r.candidate_text, '\[(.*)\]', 1), ',')
+      ), lambda x: x[1] <> x[2]
+    ) AS changed,
+    EXISTS (
+      SELECT 1
+      FROM grouped_operations AS o
+      WHERE o.pair = r.pair
+        AND o.source_file = r.source_file
+        AND o.function_name = r.function_name
+        AND o.operation IN ('concatenate', 'pad', 'slice', 'dynamic_slice')
+        AND o.is_start
+        AND NOT o.is_backward
+    ) AS is_made
+  FROM ranked_groups AS r
+  JOIN argument_agreement AS a USING (pair)
+  WHERE r.change = 'reshaped'
+    AND a.has_same_sizes
+    AND len(string_split(r.base_text, ','))
+      = len(string_split(r.candidate_text, ','))
+)
+SELECT pair, rank, min(maker_rank) AS maker_rank
+FROM (
+  SELECT g.pair, g.rank, m.rank AS maker_rank
+  FROM ranked_groups AS g
+  JOIN joined AS m
+    ON m.pair = g.pair
+    AND (
+      g.is_filled
+      OR m.shape = CASE
+        WHEN m.is_candidate THEN g.candidate_text ELSE g.base_text
+      END
+    )
+  WHERE g.change = 'reshaped'
+  UNION ALL
+  SELECT g.pair, g.rank, m.rank
+  FROM sizes AS g
+  JOIN sizes AS m
+    ON m.pair = g.pair
+    AND m.changed = g.changed
+  WHERE m.is_made
+    AND NOT g.is_made
+    AND len(m.changed) > 0
+)
+GROUP BY pair, rank
