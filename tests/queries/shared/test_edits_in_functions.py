@@ -23,6 +23,19 @@ from tests.queries.shared.test_compiled_edits import ingested
 MIB = 1 << 20
 GRADIENTS = "train.py:{} loss_fn: the backward pass {} the loop of 2 steps in recycle"
 CLAIMS = {
+    # What is cut has other sizes first, and what reads it follows.
+    ("distillation", "more_patches"): [
+        (
+            "other shapes in 4 operations, as bf16[128,49,384] → bf16[128,98,384],"
+            " first at heads.py:36",
+            "proven",
+        ),
+        ("unexplained", "unknown"),
+    ],
+    ("distillation", "multi_steps"): [
+        ("the inputs", "proven"),
+        ("unexplained", "unknown"),
+    ],
     # A head is converted as the embedding was, of which it has as many elements.
     ("translation", "untied"): [],
     # Of a constraint that several lines ask for, the one that does.
@@ -796,7 +809,7 @@ def test_tuples_and_scratch_are_no_buffers_that_an_edit_brings(
     with connect(ingested("weather_rollout", tmp_path, "gelu_batch")) as connection:
         made = build_diff(connection, "base", "gelu_batch", Settings(), top=5)
     text = renderer("text")(made)
-    assert "Effect: 27 new buffers of wrapped_convert, tanh (+2.55 GiB," in text
+    assert "Effect: 27 new or resized buffers of wrapped_convert, tanh (+2.55" in text
     assert "To undo" not in text
     assert "Split" not in text
     assert made.headline.endswith("bf16 → f32 in 8 operations")

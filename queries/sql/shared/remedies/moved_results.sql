@@ -25,14 +25,20 @@ WITH RECURSIVE pairs AS MATERIALIZED (
     ON u.module_id = d.module_id
     AND u.allocation_id = d.parameter_id
 ),
+-- Without their names: a column of strings takes most of the time to read.
+opcodes AS MATERIALIZED (
+  SELECT i.module_id, i.instruction_id, f.opcode
+  FROM (SELECT unnest(list_distinct(list(module_id))) AS module_id FROM pairs)
+  JOIN store.instructions AS i USING (module_id)
+  JOIN store.instruction_forms AS f USING (form_id)
+),
 described AS MATERIALIZED (
   SELECT
     v.module_id, v.color AS space_color, v.allocation_id, v.value_id,
-    v.opcode, v.size_bytes, v.start_step, v.instruction_id, p.shape_index
-  FROM remedy_values() AS v
-  JOIN value_places() AS p
-    ON p.module_id = v.module_id
-    AND p.value_id = v.value_id
+    o.opcode, v.size_bytes, v.start_step, v.instruction_id, v.shape_index
+  FROM value_places() AS v
+  LEFT JOIN opcodes AS o USING (module_id, instruction_id)
+  WHERE v.kind <> 'thread_local'
 ),
 loop_results AS MATERIALIZED (
   SELECT
@@ -47,8 +53,16 @@ loop_results AS MATERIALIZED (
     AND v.allocation_id = r.allocation_id
     AND v.value_id = r.value_id
 ),
+-- Unnested, they are taken for a few modules (final_contents).
 looping AS MATERIALIZED (
-  SELECT DISTINCT module_id FROM loop_results WHERE opcode = 'while'
+  SELECT unnest(list_distinct(list(module_id))) AS module_id
+  FROM loop_results
+  WHERE opcode = 'while'
+),
+operands_there AS MATERIALIZED (
+  SELECT e.module_id, e.instruction_id, e.operand_index, e.operand_id
+  FROM looping
+  JOIN operands AS e USING (module_id)
 ),
 operations AS MATERIALIZED (
   SELECT
@@ -57,7 +71,7 @@ operations AS MATERIALIZED (
   FROM looping
   JOIN store.instructions AS i USING (module_id)
   JOIN store.instruction_forms AS f USING (form_id)
-  LEFT JOIN operands AS e USING (module_id, instruction_id)
+  LEFT JOIN operands_there AS e USING (module_id, instruction_id)
   WHERE f.opcode IN ('while', 'tuple', 'parameter', 'copy', 'bitcast')
 ),
 -- What a loop begins with in the place of each result, and what that copies.
