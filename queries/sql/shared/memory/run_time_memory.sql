@@ -28,7 +28,7 @@ WITH called AS (
       WHERE contains(g.backend_config, '"operation_queue_id"')
     )
 ),
--- Each target once: DuckDB compiles a pattern that is no constant for each row.
+-- Each target once: DuckDB compiles a pattern that is no constant per row.
 targets AS (
   SELECT t.opcode, t.target, min(r.what) AS what
   FROM (SELECT DISTINCT c.opcode, c.target FROM called AS c) AS t

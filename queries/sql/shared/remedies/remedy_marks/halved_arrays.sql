@@ -4,8 +4,9 @@
 --   behind its first dimension: a grid that observations lie on is no batch.
 --   What saves a part for each iteration has the iterations as its first
 --   dimension. For convolutions a TPU's compiler moves space into the batch,
---   which is then a multiple of it. Where the loss compares all pairs of examples, with a softmax
---   or sigmoid over the batch, half of it is another loss: no array counts.
+--   which is then a multiple of it. Where the loss compares all pairs of
+--   examples, with a softmax or sigmoid over the batch, half of it is another
+--   loss: no array counts.
 -- grain: value
 WITH sides AS MATERIALIZED (
   SELECT
