@@ -199,7 +199,6 @@ FURTHER = {
     "fixed",
     "new_program",
     "noise_outside",
-    "other_device",
     "recovered_program",
     "still_missing",
     "still_there",

@@ -203,8 +203,9 @@ def _verdicts(
         "base_program": request.base_program or program,
         **judging,
         # A diff is of the two runs that it names.
-        "follow": request.kind != "diff" and not baseline.is_named,
-        "earlier_ids": [run.run_id for run in earlier],
+        "follow": request.kind != "diff",
+        # No run stands in for a base that was named.
+        "earlier_ids": [] if baseline.is_named else [r.run_id for r in earlier],
     }
     if baseline.window:
         parameters["window_ids"] = [run.run_id for run in baseline.window[::-1]]
