@@ -664,7 +664,7 @@ CLAIMS = {
     # A narrower type beside it needs less.
     ("event_history", "attention_dropout"): [
         (
-            "seqrec/model.py:41 SelfAttention.__call__: draws a random mask"
+            "seqrec/model.py:40 SelfAttention.__call__: draws a random mask"
             " pred[4096,8,256,256] (bernoulli)",
             "proven",
         ),

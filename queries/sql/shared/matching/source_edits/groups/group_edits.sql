@@ -14,8 +14,16 @@ SELECT
   arg_min(g.function_name, g.rank) AS function_name,
   unnest(arg_min([g.stack_shape], g.rank)) AS stack_shape,
   CAST(unnest(arg_min([g.base_line], g.rank)) AS INTEGER) AS base_line,
-  CAST(unnest(arg_min([g.candidate_line], g.rank)) AS INTEGER)
-    AS candidate_line,
+  -- A draw is where it is asked for, not where it is read.
+  CAST(unnest(arg_min([
+    CASE
+      WHEN g.change = 'random'
+        AND g.inner_call.file_name = g.source_file
+        AND g.inner_call.function_name = g.function_name
+        THEN g.inner_call.line
+      ELSE g.candidate_line
+    END
+  ], g.rank)) AS INTEGER) AS candidate_line,
   unnest(arg_min([g.inner_call], g.rank) FILTER (
     WHERE g.change IN ('retyped', 'random')
   )) AS inner_call,
