@@ -196,7 +196,7 @@ def test_the_loop_of_a_random_number_generator_is_no_edit(
 ) -> None:
     """Its path in a called computation does not name the call."""
     assert leading(messages, "g4_dropout") == (
-        "gnn/model.py:35 forward: draws a random mask pred[4,600000,128] (bernoulli)",
+        "gnn/model.py:34 forward: draws a random mask pred[4,600000,128] (bernoulli)",
         "Draw less: in the body of a loop the mask of one step, and one that is shared"
         " over a dimension (broadcast_dims of nn.Dropout).",
         4_198_204_224,
