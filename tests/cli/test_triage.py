@@ -86,7 +86,7 @@ def test_whoever_names_a_base_hears_of_no_other_run(
     assert "Still open: jit_step CPU memory +2.00 MiB" in capsys.readouterr().out
     assert main([*last, "--baseline", "night-2"]) == 0
     assert "Still open" not in capsys.readouterr().out
-    # The rise itself is told all the same, and fails.
+    # The rise is a finding of this run, and fails its gate.
     assert main([*last, "--baseline", "night-1"]) == 1
     assert "+2.00 MiB" in headline(capsys)
     assert main(["report"]) == 0

@@ -150,10 +150,11 @@ def advice_on(space: Row, remedies: Sequence[Row]) -> Advice:
 
     Last resorts change the whole computation: they are for where memory is short.
     Who lets remedies be measured wants to see them, and where memory is short those
-    first that a compiler has confirmed, by what they save.
+    first after which the program fits, then those that a compiler has confirmed.
     """
     if any("standing" in row for row in remedies):
-        return Advice(_proven_first(remedies) if is_short(space) else remedies, [])
+        shown = _surest_first(space, remedies) if is_short(space) else remedies
+        return Advice(shown, [])
     if is_free(space) or is_small(space):
         return Advice([], remedies)
     if is_short(space):
@@ -174,13 +175,19 @@ def _varied(remedies: Sequence[Row]) -> list[Row]:
     return [*first, *behind]
 
 
-def _proven_first(remedies: Sequence[Row]) -> list[Row]:
-    """Return remedies with those first that were measured to save something."""
+def _surest_first(space: Row, remedies: Sequence[Row]) -> list[Row]:
+    """Return remedies by whether the program fits then, and by what was measured.
 
-    def saved(row: Row) -> int:
-        return (row["saved_reserved_bytes"] or 0) if _is_measured(row) else 0
+    An estimate of a last resort stays where it was.
+    """
 
-    return sorted(remedies, key=lambda row: min(-saved(row), 0))
+    def order(row: Row) -> tuple[bool, int]:
+        is_told = _is_measured(row) or not row["is_last_resort"]
+        then = afterwards(space, row) if is_told else None
+        saved = (row["saved_reserved_bytes"] or 0) if _is_measured(row) else 0
+        return then is None or then.verdict != "fits", min(-saved, 0)
+
+    return sorted(remedies, key=order)
 
 
 def is_fitting(space: Row) -> bool:

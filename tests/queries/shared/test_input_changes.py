@@ -151,19 +151,23 @@ def test_a_target_has_a_batch_with_another_argument(
 
 
 @pytest.mark.parametrize(
-    ("word", "meaning"),
+    ("name", "meaning"),
     [
-        ("scale_", "scales"),
-        ("experts_", "experts"),
-        ("Dense_", "layers"),
-        ("h", "layers"),
+        ("params['scale_{}']", "scales"),
+        ("params['experts_{}']", "experts"),
+        ("params['experts'][{}]", "experts"),
+        ("params['Dense_{}']", "layers"),
+        ("params['h{}']", "layers"),
+        # The layers of one encoder are no encoders, nor are arrays parameters.
+        ("params['encoder'][{}]", "layers"),
+        ("params[{}]", "layers"),
     ],
 )
 def test_what_is_repeated_has_its_own_word(
-    tmp_path: Path, word: str, meaning: str
+    tmp_path: Path, name: str, meaning: str
 ) -> None:
     base, candidate = (
-        ["x", "y", *(f"params['{word}{n}']" for n in range(count))] for count in (3, 4)
+        ["x", "y", *(name.format(n) for n in range(count))] for count in (3, 4)
     )
     assert changes(tmp_path, base, candidate) == [("repeated", meaning, "3", "4", 1)]
 

@@ -96,9 +96,20 @@ def test_what_is_measured_comes_first_where_memory_is_short() -> None:
         for row, size in ((LOGITS, -1), (BATCH, 4), (BATCH, 5))
     )
     rows = [estimated, useless, batch, more]
-    short = advice_on(space(101, 100), rows).shown
+    short = advice_on(space(200, 100), rows).shown
     assert short == [more, batch, estimated, useless]
     assert advice_on(space(50, 100), rows).shown == rows
+
+
+def test_what_makes_a_program_fit_comes_before_what_is_measured() -> None:
+    """But no estimate of a last resort, which changes what is computed."""
+    fits, resort = (
+        {**row, "standing": "estimated", "saved_reserved_bytes": 150 * MIB}
+        for row in (LOGITS, BATCH)
+    )
+    measured = {**LOGITS, "standing": "measured", "saved_reserved_bytes": 5 * MIB}
+    shown = advice_on(space(200, 100), [resort, measured, fits]).shown
+    assert shown == [fits, measured, resort]
 
 
 def test_nothing_is_left_for_sure_where_the_assignment_was_cut() -> None:

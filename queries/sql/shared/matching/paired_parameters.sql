@@ -52,9 +52,7 @@ parameters AS MATERIALIZED (
       ELSE nullif(f.op_name, '')
     END AS argument,
     -- flax.nnx writes .value behind each of its variables.
-    regexp_extract(
-      regexp_replace(f.op_name, '\.value$', ''), '\.\w+[^.]*$'
-    ) AS ending,
+    regexp_extract(f.op_name, '(\.\w+[^.]*?)(\.value)?$', 1) AS ending,
     regexp_replace(f.shape, '\{[^}]*\}', '', 'g') AS dimensions,
     count(*) OVER (PARTITION BY i.module_id, f.op_name) = 1 AS is_alone,
     count(*) OVER (PARTITION BY i.module_id) AS parameter_count

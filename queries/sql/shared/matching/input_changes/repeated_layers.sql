@@ -1,8 +1,9 @@
 -- step: Of these, patterns that both sides have with other numbers: more or
 --   fewer layers. There are two of block_0 and block_1. They are called as the
---   name before the number is, where that is one lower-case word, such as
---   scale_0, and else layers. Those of the optimiser alone are its state:
---   another one keeps more or fewer moments.
+--   name before the number is, where that is one word of what is numbered
+--   (scale_0, ['experts'][0]), and else layers: ['encoder'][0] is one. Those
+--   of the optimiser alone are its state: another one keeps more or fewer
+--   moments.
 -- grain: pair, number in the base, number in the candidate
 -- materialised: no
 WITH numbers AS (
@@ -10,7 +11,7 @@ WITH numbers AS (
     c.base_id, c.candidate_id, c.pattern, n.number_index,
     regexp_extract(
       string_split(c.pattern, '*')[n.number_index],
-      '(?:^|[^A-Za-z0-9_])([a-z]{3,}[a-xz])_?\W*$', 1
+      '(?:^|[^A-Za-z0-9_])([a-z]{3,}[a-xz]_?|[a-z]{3,}s\W+)$', 1
     ) AS word,
     count(DISTINCT n.value) FILTER (WHERE a.module_id = c.base_id)
       AS base_times,
@@ -37,8 +38,11 @@ SELECT
   CASE
     WHEN bool_and(coalesce(c.state, 'weights') <> 'weights') THEN min(c.state)
     WHEN count(DISTINCT n.word) = 1
-      AND NOT regexp_matches(min(n.word), '^$|layer|block|(ch|ss|x)$')
-      THEN rtrim(min(n.word), 's') || 's'
+      AND NOT regexp_matches(
+        min(n.word),
+        '^$|layer|block|^(param|weight|state|model|arg)|(ch|ss|x)\W*$'
+      )
+      THEN rtrim(regexp_extract(min(n.word), '[a-z]+'), 's') || 's'
     ELSE 'layers'
   END AS meaning, format('{:,}', n.base_times) AS base_size,
   format('{:,}', n.candidate_times) AS candidate_size,

@@ -28,9 +28,9 @@ WITH RECURSIVE sure_keys AS (
       CASE WHEN t.parameter IS NOT NULL AND t.op_path IS NOT NULL
         THEN hash(
           t.color, t.kind, coalesce(
-            nullif(regexp_extract(
-              regexp_replace(t.op_path, '\.value$', ''), '\.\w+[^.]*$'
-            ), ''), t.op_path
+            nullif(
+              regexp_extract(t.op_path, '(\.\w+[^.]*?)(\.value)?$', 1), ''
+            ), t.op_path
           ), t.array_type
         )
       END,

@@ -3,17 +3,22 @@
 --   sizes differ as in what is joined or cut in another size, where all that
 --   it is made of, and the arguments, have the same sizes.
 -- grain: pair, group
-WITH joined AS (
+WITH cuts AS MATERIALIZED (
+  SELECT
+    pair, source_file, function_name, is_candidate, key, shape, is_start
+  FROM grouped_operations
+  WHERE operation IN ('concatenate', 'pad', 'slice', 'dynamic_slice')
+    AND NOT is_backward
+),
+of_one_side AS (
   SELECT r.pair, r.rank, o.is_candidate, o.shape
   FROM ranked_groups AS r
-  JOIN grouped_operations AS o USING (pair, source_file, function_name)
+  JOIN cuts AS o USING (pair, source_file, function_name)
   ANTI JOIN unmatched_operations AS u
     ON u.pair = o.pair
     AND u.is_candidate <> o.is_candidate
     AND u.key = o.key
   WHERE r.change IN ('added', 'removed', 'replaced')
-    AND o.operation IN ('concatenate', 'pad', 'slice', 'dynamic_slice')
-    AND NOT o.is_backward
 ),
 sizes AS (
   SELECT
@@ -23,15 +28,10 @@ sizes AS (
         string_split(regexp_extract(r.candidate_text, '\[(.*)\]', 1), ',')
       ), lambda x: x[1] <> x[2]
     ) AS changed,
-    EXISTS (
-      SELECT 1
-      FROM grouped_operations AS o
-      WHERE o.pair = r.pair
-        AND o.source_file = r.source_file
-        AND o.function_name = r.function_name
-        AND o.operation IN ('concatenate', 'pad', 'slice', 'dynamic_slice')
-        AND o.is_start
-        AND NOT o.is_backward
+    (r.pair, r.source_file, r.function_name) IN (
+      SELECT (o.pair, o.source_file, o.function_name)
+      FROM cuts AS o
+      WHERE o.is_start
     ) AS is_made
   FROM ranked_groups AS r
   JOIN argument_agreement AS a USING (pair)
@@ -44,7 +44,7 @@ SELECT pair, rank, min(maker_rank) AS maker_rank
 FROM (
   SELECT g.pair, g.rank, m.rank AS maker_rank
   FROM ranked_groups AS g
-  JOIN joined AS m
+  JOIN of_one_side AS m
     ON m.pair = g.pair
     AND (
       g.is_filled

@@ -130,7 +130,7 @@ called AS (
     ) AS caller
   FROM call_sites
 ),
-helpers AS (
+wrappers AS (
   SELECT pair, is_candidate, file_name, function_name
   FROM called
   GROUP BY pair, is_candidate, file_name, function_name
@@ -144,11 +144,11 @@ sites AS (
     coalesce(c.function_name, s.function_name) AS function_name,
     coalesce(c.line, s.line) AS line
   FROM edit_sites AS s
-  LEFT JOIN helpers AS h
-    ON h.pair = s.pair
-    AND h.is_candidate = s.is_candidate
-    AND h.file_name = s.source_file
-    AND h.function_name = s.function_name
+  LEFT JOIN wrappers AS w
+    ON w.pair = s.pair
+    AND w.is_candidate = s.is_candidate
+    AND w.file_name = s.source_file
+    AND w.function_name = s.function_name
   LEFT JOIN (
     SELECT
       pair, is_candidate, frame_id,
@@ -156,11 +156,11 @@ sites AS (
       arg_min(function_name, distance) AS function_name,
       arg_min(line, distance) AS line
     FROM called
-    ANTI JOIN helpers USING (pair, is_candidate, file_name, function_name)
+    ANTI JOIN wrappers USING (pair, is_candidate, file_name, function_name)
     GROUP BY pair, is_candidate, frame_id
   ) AS c
-    ON c.pair = h.pair
-    AND c.is_candidate = h.is_candidate
+    ON c.pair = w.pair
+    AND c.is_candidate = w.is_candidate
     AND c.frame_id = s.frame_id
 ),
 edited AS (
