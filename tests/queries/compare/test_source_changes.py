@@ -13,6 +13,7 @@ from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import connect
+from tests.conftest import DATA, DUMPS
 
 Edit = tuple[str | None, int | None, int | None, str | None, str]
 """Path, line of base and candidate, function, and what was edited there."""
@@ -560,6 +561,24 @@ def test_loops_are_the_same_where_one_release_says_less_of_them(
         ("jit__lambda", change),
         ("jit_cnn", change),
     ]
+
+
+def test_another_release_has_no_other_checkpoint(tmp_path: Path) -> None:
+    """Its operations have other keys, and 106 are recomputed in place of 108."""
+    warehouse = tmp_path / "w.duckdb"
+    files = {
+        "old": DUMPS / "cpu" / "jaxlib-0.10.2.tar.xz",
+        "new": DATA / "remat" / "zoo-jaxlib-0.11.2.tar.xz",
+    }
+    for run, path in files.items():
+        ingest([str(path)], warehouse, request=RunRequest(name=run), jobs=1)
+    with connect(warehouse) as connection:
+        for base, candidate in (("old", "new"), ("new", "old")):
+            asked = {"base": base, "candidate": candidate}
+            rows = run_query(connection, "source_changes", asked).dicts()
+            program = [r for r in rows if r["program"] == "jit_gpt_scan_remat"]
+            assert program
+            assert "recomputation" not in {r["change"] for r in program}
 
 
 @pytest.mark.slow

@@ -6,7 +6,8 @@
 --   candidate calls more of what it recomputes, such as a model twice, but
 --   recomputes all of other keys in proportion, only operations of changed
 --   keys count. A twentieth at least has to change where both sides recompute
---   all of them: fewer are of an edit in what is recomputed.
+--   all of them, as fewer are of an edit in what is recomputed, and where most
+--   of what is recomputed has keys of one side alone, as of another release.
 -- grain: pair
 WITH
 -- Computations in which a checkpoint recomputes: not those that it calls.
@@ -68,7 +69,11 @@ RIGHT JOIN (
     count_if(
       has_changed
       AND least(base_recomputed, candidate_recomputed) = 0
-    ) > 0 AS has_other_keys,
+    ) > 0
+    AND 2 * sum(base_recomputed + candidate_recomputed) FILTER (
+      WHERE base_recomputed + base_computed > 0
+        AND candidate_recomputed + candidate_computed > 0
+    ) > all_base + all_candidate AS has_other_keys,
     sum(
       candidate_recomputed
       - base_recomputed * candidate_computed / base_computed
