@@ -32,6 +32,10 @@ OPEN = (*ALERTING, "changed", DONATION_LOST)
 """States that a gate may report, and somebody may allow."""
 
 
+OF_EDITS = ("edit", "several")
+"""Kinds of claims that say what edits did, one alone or several together."""
+
+
 ORDER = (
     "worse",
     "mixed",
@@ -150,6 +154,18 @@ def undecided(findings: Iterable[Finding]) -> list[Finding]:
         f for f in findings if f.stands and f.triage is None and f.state != "waived"
     ]
     return sorted(found, key=lambda f: -(f.delta_bytes or 0))
+
+
+def edited_bytes(f: Finding) -> int:
+    """Return by how many bytes edits alone grew a program that has other inputs.
+
+    Arguments that are new or gone need their own bytes. One of another size or type
+    scales what else there is: how much of a difference is its own is not known, and
+    nothing is said to be of edits.
+    """
+    if f.change != "changed" or {i.change for i in f.inputs} - {"new", "gone"}:
+        return 0
+    return sum(c.delta_bytes or 0 for c in f.claims if c.kind in OF_EDITS)
 
 
 def has_lost_donations(f: Finding) -> bool:

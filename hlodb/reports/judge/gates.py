@@ -18,6 +18,7 @@ from hlodb.reports.judge.findings import (
     ALERTING,
     Finding,
     cause_in_short,
+    edited_bytes,
     is_loss,
 )
 from hlodb.reports.judge.former_names import FormerNames
@@ -123,12 +124,23 @@ def _or_passed(gate: str, rows: Iterable[Gate]) -> list[Gate]:
 
 def _regressions(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
     for f in facts.findings:
-        if f.scope == "candidate" and f.change in ALERTING:
+        if f.scope != "candidate":
+            continue
+        if f.change in ALERTING or _is_grown_by_edits(f, settings):
             yield _regression(f, settings)
+
+
+def _is_grown_by_edits(f: Finding, settings: Settings) -> bool:
+    """Return whether a program with other inputs grew by edits, above both floors."""
+    base, value = f.base_bytes or 0, f.candidate_bytes or 0
+    edited = edited_bytes(f)
+    return value > base and edited > 0 and settings.counts(value - edited, value)
 
 
 def _regression(f: Finding, settings: Settings) -> Gate:
     base, value = f.base_bytes or 0, f.candidate_bytes or 0
+    # With other inputs, the base is what the program would need without the edits.
+    base = value - edited_bytes(f) if f.change == "changed" else base
     # A mixed finding may hold fewer bytes reserved and more of them live.
     limit = base + settings.floor_of(base)
     row = _about(f, "regression", "bytes", limit, value)
@@ -136,10 +148,15 @@ def _regression(f: Finding, settings: Settings) -> Gate:
 
 
 def _changed(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
-    """Yield a row for every program with other inputs whose memory moved."""
+    """Yield a row for every program with other inputs whose memory moved.
+
+    Unless edits grew it, which is the gate `regression`'s.
+    """
     for f in facts.findings:
         base, value = f.base_bytes or 0, f.candidate_bytes or 0
         is_changed = f.scope == "candidate" and f.change == "changed"
+        if is_changed and settings.regression and _is_grown_by_edits(f, settings):
+            continue
         if is_changed and settings.counts(base, value):
             row = _about(f, "changed_inputs", "bytes", base, value)
             reason = input_words(f.inputs) or changed_inputs(f.differing_keys)

@@ -115,6 +115,10 @@ def _found(report: Judged, counts: Counter[str]) -> str:
     worst = worst_finding(report.findings, failed)
     headroom = _headroom(report)
     shared = shared_names(report)
+    # With other inputs a program is a regression where a gate says that edits grew it.
+    ids = {g.finding_id for g in failed if g.gate == "regression"}
+    edited = sum(f.change == "changed" and f.id in ids for f in report.findings)
+    counts = counts - Counter(changed=edited) + Counter(worse=edited)
     if not is_compared(report):
         parts = [_limits(failed, shared), _why_nothing(report)]
     elif report.kind == "diff":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hlodb.reports.judge.findings import Finding, is_by_release
+from hlodb.reports.judge.findings import OF_EDITS, Finding, edited_bytes, is_by_release
 from hlodb.reports.judge.names import Names, called, memory
 from hlodb.reports.judge.report import Gate
 from hlodb.reports.read.causes import explaining
@@ -116,6 +116,8 @@ def are_inputs_little(finding: Finding) -> bool:
 
     Sizes that change are never little: a batch is of few bytes itself.
     """
+    if 2 * edited_bytes(finding) > abs(finding.delta_bytes or 0) > 0:
+        return True
     size = sum(abs(each.delta_bytes) for each in finding.inputs)
     return (
         bool(finding.inputs)
@@ -167,8 +169,6 @@ def absence(finding: Finding) -> str:
     return f'run "{finding.base_run}" has {what}, "{finding.candidate_run}" has not'
 
 
-_OF_EDITS = "edit", "several"
-
 _LITTLE = 0.01
 
 _SEEN = 1e-3
@@ -188,7 +188,7 @@ def share_words(finding: Finding) -> str:
         for claim in finding.claims
         if claim.delta_bytes and abs(claim.delta_bytes) >= _SEEN * most
     ]
-    if len(with_bytes) < 2 or not any(c.kind in _OF_EDITS for c in with_bytes):
+    if len(with_bytes) < 2 or not any(c.kind in OF_EDITS for c in with_bytes):
         return ""
     return "; ".join(_share_text(finding.claims, claim) for claim in with_bytes)
 

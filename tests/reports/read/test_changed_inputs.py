@@ -18,6 +18,7 @@ from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.read.differences import InputChange
 from hlodb.reports.render.forms import renderer
 from hlodb.schema.warehouse import connect
+from tests.queries.shared.test_compiled_edits import ingested
 
 PAIRS = Path(__file__).parents[2] / "data" / "pairs"
 PROGRAMS = {
@@ -164,6 +165,31 @@ def test_forms_warn(pairs: Path) -> None:
     )
     assert 'verdict="warn"' in renderer("openmetrics")(report)
     assert "WARN" in renderer("text")(report)
+
+
+def test_edits_beside_new_inputs_are_a_regression(tmp_path: Path) -> None:
+    """A new argument of 15 MiB excuses no 5 GiB, and is itself below the floor."""
+    names = ("average_and_states", "average")
+    path = ingested("selective_scan", tmp_path, *names)
+    both, alone = (report_on(path, "base", name) for name in names)
+    assert told(both)[:4] == ("fail", 1, "changed", "other_inputs")
+    assert both.headline == (
+        "❌ 1 regression (1 gate failed): jit_train_step CPU memory grew 3.32 → 8.35"
+        " GiB (+5.03 GiB, +151.5 %), cause: likely ssm.py:51 selective_scan: the loop"
+        " also stores f32[64,4,128,768,16]; and inputs changed: averaged weights new"
+        " (ema['layers'][0]['inp'] and 42 more)"
+    )
+    gates = {g.gate: g for g in both.gates}
+    base = 8_968_208_448 - 5_387_088_412
+    regression = gates["regression"]
+    assert (regression.value, regression.limit) == (
+        8_968_208_448,
+        base + round(0.005 * base),
+    )
+    assert gates["changed_inputs"].status == "pass"
+    assert told(alone)[:2] == ("pass", 0)
+    ignored = report_on(path, "base", names[0], "[gates]\nregression = false")
+    assert told(ignored)[:2] == ("warn", 0)
 
 
 @pytest.mark.slow
