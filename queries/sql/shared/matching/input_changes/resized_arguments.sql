@@ -1,10 +1,11 @@
 -- step: Sizes that differ, by what they are a size of: layers where the first
 --   dimension of three arguments changes alike, of which two have other names
---   (the last two words, without numbers) or all three dimensions or more;
---   else what size_names says. A width is one of several dimensions, counted
---   from the last: what one array has last another reads; else it may be
---   anything. Where the number of dimensions differs, or only their sizes and
---   not that of the array, all are named.
+--   (the last two words, without numbers), or all three dimensions or more and
+--   names that differ without their numbers; else what size_names says. A
+--   width is one of several dimensions, counted from the last: what one array
+--   has last another reads; else it may be anything. Where the number of
+--   dimensions differs, or only their sizes and not that of the array, all are
+--   named.
 -- grain: pair, size of the base, size of the candidate
 -- materialised: no
 WITH dimensions AS (
@@ -103,6 +104,9 @@ sized AS (
     AND count(*) OVER same_sizes >= 3
     AND (
       min(len(d.base_sizes)) OVER same_sizes >= 3
+      -- What each of several blocks has is no stack of them.
+      AND count(DISTINCT regexp_replace(d.argument, '[0-9]+', '', 'g'))
+        OVER same_sizes = count(*) OVER same_sizes
       OR min(d.leaf) OVER same_sizes <> max(d.leaf) OVER same_sizes
     ) AS is_of_layers
   FROM named_dimensions AS d

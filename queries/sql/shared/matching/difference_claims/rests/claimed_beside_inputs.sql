@@ -4,7 +4,8 @@
 --   as what is left is less than what rows show of the inputs, or buffers that
 --   are not found again hold half of the difference the other way, or as a
 --   twentieth or more is of new weights, such as those of one more layer,
---   which are computed with.
+--   which are computed with. Nor where what is left goes the way of arguments
+--   of another type: what is copied of them has that type, too.
 -- grain: pair, memory space
 WITH new_weights AS (
   SELECT n.pair, n.space_color, sum(n.delta_bytes) AS weight_bytes
@@ -35,6 +36,9 @@ SELECT
       2 * abs(any_value(s.share_bytes)) > abs(any_value(e.total_delta))
       OR any_value(r.other_bytes) >= 0.5 * abs(any_value(e.total_delta))
     )
+    OR coalesce(any_value(r.has_retyped), FALSE)
+    AND sign(any_value(s.share_bytes))
+      = sign(any_value(e.total_delta) - any_value(s.share_bytes))
   ) AS is_together
 FROM claims_of_edits AS e
 JOIN compiled_pairs AS p USING (pair)
@@ -42,6 +46,7 @@ LEFT JOIN (
   SELECT
     d.pair, d.space_color,
     bool_or(c.part = 'resized' AND c.parameter IS NOT NULL) AS has_resized,
+    bool_or(c.part = 'retyped' AND c.parameter IS NOT NULL) AS has_retyped,
     coalesce(sum(abs(c.delta_bytes)) FILTER (
       WHERE c.part NOT IN ('resized', 'retyped', 'repadded')
         AND c.delta_bytes * d.direction < 0

@@ -4,7 +4,7 @@
 --   both sides have such; to one that runs more or fewer times only where
 --   their innermost call is in its function. A conversion in a function that
 --   is recomputed belongs to that where the other side has as many. The empty
---   stacks that a loop begins with are of its own frame, and another
+--   stacks that a loop begins with are of its own line, and another
 --   checkpoint saves other values in them, of other types.
 -- grain: pair, side, instruction
 WITH RECURSIVE nested_calls AS MATERIALIZED (
@@ -85,23 +85,31 @@ keys_of_loops AS (
 ),
 converted AS (
   SELECT
-    o.pair, o.key, o.element_type,
+    o.pair, o.operation, n.file_name, n.function_name, o.element_type,
     CASE WHEN g.has_same_sizes THEN o.dims END AS dims,
     count_if(NOT o.is_candidate) AS base_count,
     count_if(o.is_candidate) AS candidate_count
   FROM operations AS o
   JOIN argument_agreement AS g USING (pair)
+  JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
   WHERE o.opcode = 'convert'
     AND NOT o.is_backward
     AND NOT o.is_recomputed
   GROUP BY ALL
+),
+lines_of_whiles AS (
+  SELECT DISTINCT
+    o.pair, o.is_candidate, n.file_name, n.function_name, n.line
+  FROM operations AS o
+  JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
+  WHERE o.opcode = 'while'
 ),
 starts AS MATERIALIZED (
   SELECT
     u.pair, u.is_candidate, u.instruction_id, u.computation_id, u.opcode,
     u.operation, u.key, u.element_type, u.dims, u.frame_id,
     n.file_name AS inner_file, n.function_name AS inner_function,
-    s.source_file, s.function_name, s.line
+    n.line AS inner_line, s.source_file, s.function_name, s.line
   FROM first_unmatched AS u
   JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
   JOIN edit_sites AS s USING (pair, is_candidate, frame_id)
@@ -113,7 +121,9 @@ SEMI JOIN recomputed_functions AS r
   AND r.function_name = s.inner_function
 LEFT JOIN converted AS c
   ON c.pair = s.pair
-  AND c.key = s.key
+  AND c.operation = s.operation
+  AND c.file_name = s.inner_file
+  AND c.function_name = s.inner_function
   AND c.element_type = s.element_type
   AND coalesce(c.dims = s.dims, TRUE)
 WHERE CASE
@@ -125,12 +135,15 @@ UNION
 SELECT s.pair, s.is_candidate, s.instruction_id
 FROM starts AS s
 SEMI JOIN recomputation_changes AS t USING (pair)
-SEMI JOIN operations AS o
+SEMI JOIN lines_of_whiles AS o
   ON o.pair = s.pair
   AND o.is_candidate = s.is_candidate
-  AND o.frame_id = s.frame_id
-  AND o.opcode = 'while'
+  AND o.file_name = s.inner_file
+  AND o.function_name = s.inner_function
+  AND o.line = s.inner_line
 WHERE s.opcode = 'broadcast'
+  -- Or the one more dimension of what is stored there.
+  OR s.opcode = 'reshape' AND s.operation = 'broadcast_in_dim'
 UNION
 SELECT s.pair, s.is_candidate, s.instruction_id
 FROM starts AS s

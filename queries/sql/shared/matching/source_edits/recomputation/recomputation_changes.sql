@@ -8,8 +8,18 @@
 --   keys count. A twentieth at least has to change where both sides recompute
 --   all of them, as fewer are of an edit in what is recomputed, and where most
 --   of what is recomputed has keys of one side alone, as of another release.
+--   Less is enough where another number of values is rounded as JAX rounds
+--   what a policy saves.
 -- grain: pair
 WITH
+rounded AS (
+  SELECT pair
+  FROM operations
+  WHERE opcode = 'reduce-precision'
+    AND is_recomputed
+  GROUP BY pair
+  HAVING count_if(is_candidate) <> count_if(NOT is_candidate)
+),
 -- Computations in which a checkpoint recomputes: not those that it calls.
 checkpointed AS (
   SELECT DISTINCT o.pair, o.is_candidate, o.computation_id
@@ -109,4 +119,5 @@ WHERE t.more_recomputed <> 0
     t.has_other_keys
     OR abs(t.more_recomputed)
       >= 0.05 * greatest(t.all_base, t.all_candidate)
+    OR t.pair IN (SELECT r.pair FROM rounded AS r)
   )

@@ -3,7 +3,8 @@
 --   on one side only, or as often computed but not as often recomputed; not
 --   where that side has more of it in both, which are other operations.
 --   is_move: it only reads or writes a part of an array, such as of what a
---   loop saved; is_layout: it only arranges the elements of one.
+--   loop saved; is_layout: it only arranges the elements of one. JAX rounds
+--   what a policy saves (reduce-precision), which recomputes nothing.
 -- grain: pair, key
 SELECT
   pair, key,
@@ -29,5 +30,7 @@ SELECT
     AND any_value(opcode) <> 'broadcast' AS has_changed
 FROM operations
 WHERE is_located
-  AND opcode NOT IN ('get-tuple-element', 'tuple', 'opt-barrier')
+  AND opcode NOT IN (
+    'get-tuple-element', 'tuple', 'opt-barrier', 'reduce-precision'
+  )
 GROUP BY pair, key

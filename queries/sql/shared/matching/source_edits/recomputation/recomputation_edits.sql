@@ -20,6 +20,17 @@ WITH RECURSIVE changed_keys AS MATERIALIZED (
     OR min(least(c.base_recomputed, c.candidate_recomputed))
       OVER (PARTITION BY c.pair) > 0
 ),
+-- What one checkpoint recomputes on both sides, where another no longer does.
+still_recomputed AS (
+  SELECT
+    o.pair, o.key,
+    regexp_extract(o.op_name, '^(.*?)rematted_computation', 1) AS path
+  FROM operations AS o
+  JOIN changed_keys AS k USING (pair, key)
+  WHERE o.is_recomputed
+  GROUP BY o.pair, o.key, path
+  HAVING count_if(o.is_candidate) = count_if(NOT o.is_candidate)
+),
 -- has_more: on the side that recomputes more, what is recomputed counts.
 affected AS MATERIALIZED (
   SELECT
@@ -28,9 +39,13 @@ affected AS MATERIALIZED (
   FROM operations AS o
   JOIN recomputation_changes AS t USING (pair)
   LEFT JOIN changed_keys AS k USING (pair, key)
+  LEFT JOIN still_recomputed AS a
+    ON a.pair = o.pair
+    AND a.key = o.key
+    AND a.path = regexp_extract(o.op_name, '^(.*?)rematted_computation', 1)
   WHERE o.is_located
     AND (
-      k.key IS NOT NULL
+      k.key IS NOT NULL AND a.key IS NULL
       OR o.opcode = 'opt-barrier' AND t.more_barriers <> 0
       OR t.is_of_one AND o.is_recomputed
     )
