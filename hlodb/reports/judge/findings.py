@@ -161,9 +161,13 @@ def edited_bytes(f: Finding) -> int:
 
     Arguments that are new or gone need their own bytes. One of another size or type
     scales what else there is: how much of a difference is its own is not known, and
-    nothing is said to be of edits.
+    nothing is said to be of edits, unless memory grew although the inputs take less.
     """
-    if f.change != "changed" or {i.change for i in f.inputs} - {"new", "gone"}:
+    if f.change != "changed":
+        return 0
+    of_inputs = sum(c.delta_bytes or 0 for c in f.claims if c.kind == "inputs")
+    is_scaled = not {i.change for i in f.inputs} <= {"new", "gone"}
+    if is_scaled and not (of_inputs < 0 < (f.delta_bytes or 0)):
         return 0
     return sum(c.delta_bytes or 0 for c in f.claims if c.kind in OF_EDITS)
 

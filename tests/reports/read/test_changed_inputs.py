@@ -167,6 +167,7 @@ def test_forms_warn(pairs: Path) -> None:
     assert "WARN" in renderer("text")(report)
 
 
+@pytest.mark.slow
 def test_edits_beside_new_inputs_are_a_regression(tmp_path: Path) -> None:
     """A new argument of 15 MiB excuses no 5 GiB, and is itself below the floor."""
     names = ("average_and_states", "average")

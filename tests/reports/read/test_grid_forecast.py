@@ -1,0 +1,82 @@
+"""What reports say of a forecast of fields on a grid: checkpoints and other inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from hlodb.reports.build import build_report
+from hlodb.reports.config.reading import parse_settings
+from hlodb.reports.judge.report import Report
+from hlodb.reports.read.causes import explaining
+from hlodb.reports.read.compared_runs import Request
+from hlodb.schema.warehouse import connect
+from tests.queries.shared.test_compiled_edits import ingested
+
+EDITS = ("no_checkpoint", "saved_products", "narrow_frames", "wider")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Report]:
+    file = ingested("grid_forecast", tmp_path_factory.mktemp("grid"), *EDITS)
+    with connect(file) as connection:
+        return {
+            name: build_report(
+                connection,
+                Request(name, "base", shown=frozenset()),
+                parse_settings(""),
+            )
+            for name in EDITS
+        }
+
+
+def edits(report: Report) -> list[str]:
+    (finding,) = report.findings
+    return [claim.claim for claim in explaining(finding.claims)]
+
+
+def test_a_checkpoint_around_others_is_the_only_edit(
+    reports: Mapping[str, Report],
+) -> None:
+    """What the loop then stores, and converts before it, follows from that."""
+    assert edits(reports["no_checkpoint"]) == [
+        "train.py:75 rollout_loss: a checkpoint removed, others kept"
+        " (3195 → 1548 operations are recomputed)"
+    ]
+
+
+def test_narrower_moments_excuse_no_policy(reports: Mapping[str, Report]) -> None:
+    """Memory grew although the inputs take less: that is of the edit."""
+    report = reports["saved_products"]
+    assert (report.verdict, report.exit_code) == ("fail", 1)
+    assert report.headline == (
+        "❌ 1 regression (1 gate failed): jit_train_step CPU memory grew 1.49 → 2.10"
+        " GiB (+624.98 MiB, +41.0 %), cause: model.py:40 Processor.__call__: remat"
+        " saves more, recomputes less (3195 → 3155 operations); and inputs changed:"
+        " element type f32 → bf16 (state.opt_state[1][0].mu['encoder']['rows'] and 98"
+        " more)"
+    )
+
+
+def test_what_is_copied_of_narrower_inputs_is_of_no_edit(
+    reports: Mapping[str, Report],
+) -> None:
+    """The other 28.42 MiB are of the transposed copy of the targets."""
+    report = reports["narrow_frames"]
+    assert (report.verdict, report.exit_code) == ("warn", 0)
+    (finding,) = report.findings
+    assert [
+        (claim.kind, claim.claim, claim.delta_bytes)
+        for claim in finding.claims
+        if claim.delta_bytes
+    ] == [("several", "the inputs and the edit together", -83_539_456)]
+
+
+def test_heads_of_each_block_are_no_layers(reports: Mapping[str, Report]) -> None:
+    (finding,) = reports["wider"].findings
+    meanings = {each.meaning for each in finding.inputs}
+    assert "layers" not in meanings
+    assert {"batch", "width"} <= meanings
