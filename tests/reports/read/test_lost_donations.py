@@ -45,10 +45,15 @@ def test_other_inputs_hide_no_lost_donation(steps: Path) -> None:
     report = report_on(steps, "narrow")
     assert (report.verdict, report.exit_code) == ("fail", 1)
     assert report.headline == (
-        "❌ 1 gate failed: jit_step CPU memory: 6.00 MiB of outputs no longer take over"
-        " the memory of arguments (limit 1.00 MiB); memory grew by 1.75 MiB; 1 with"
-        " other inputs"
+        "❌ 1 regression (2 gates failed): jit_step CPU memory grew 12.38 → 14.13 MiB"
+        " (+1.75 MiB, +14.1 %), cause: weights['inner'] and 3 more arguments no longer"
+        " donated; 1 more place differs; and inputs changed: element type f32 → bf16"
+        " (moments['inner'] and 1 more)"
     )
+    # Memory grew although the inputs take less, and by what is no longer donated.
+    failed = {g.gate: g.value for g in report.gates if g.status == "fail"}
+    assert failed["donation_loss"] == 6 << 20
+    assert set(failed) == {"donation_loss", "regression"}
     first, advice, *_ = [b.text for b in brief(report) if isinstance(b, Paragraph)]
     assert first.startswith("Why")
     assert "no longer donated" in first

@@ -276,7 +276,7 @@ def test_a_mark_is_for_the_eye_alone(open_page: Open) -> None:
     assert (
         page.locator("h1")
         .inner_text()
-        .startswith("± 3 worse, 2 by less than 1 MiB: jit_cnn")
+        .startswith("± 2 worse, 1 mixed, 2 by less than 1 MiB: jit_cnn")
     )
 
 
