@@ -16,8 +16,6 @@ from tests.queries.shared.test_compiled_edits import ingested
 
 EDITS = ("no_checkpoint", "saved_products", "narrow_frames", "wider")
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Report]:
@@ -51,12 +49,18 @@ def test_a_checkpoint_around_others_is_the_only_edit(
 def test_narrower_moments_excuse_no_policy(reports: Mapping[str, Report]) -> None:
     """Memory grew although the inputs take less: that is of the edit."""
     report = reports["saved_products"]
+    (finding,) = report.findings
+    # The sizes of the parameters in both buffer assignments differ by that.
+    assert [(claim.kind, claim.delta_bytes) for claim in finding.claims][1:] == [
+        ("several", 655_335_344 + 34_417_040),
+        ("inputs", -34_417_040),
+    ]
     assert (report.verdict, report.exit_code) == ("fail", 1)
     assert report.headline == (
         "❌ 1 regression (1 gate failed): jit_train_step CPU memory grew 1.49 → 2.10"
-        " GiB (+624.98 MiB, +41.0 %), cause: model.py:40 Processor.__call__: remat"
-        " saves more, recomputes less (3195 → 3155 operations); and inputs changed:"
-        " element type f32 → bf16 (state.opt_state[1][0].mu['encoder']['rows'] and 98"
+        " GiB (+624.98 MiB, +41.0 %), cause: likely model.py:40 Processor.__call__:"
+        " remat saves more, recomputes less (3195 → 3155 operations); and inputs"
+        " changed: element type f32 → bf16 (state.opt_state[1][0].mu['encoder']['rows'] and 98"
         " more)"
     )
 
@@ -64,15 +68,14 @@ def test_narrower_moments_excuse_no_policy(reports: Mapping[str, Report]) -> Non
 def test_what_is_copied_of_narrower_inputs_is_of_no_edit(
     reports: Mapping[str, Report],
 ) -> None:
-    """The other 28.42 MiB are of the transposed copy of the targets."""
+    """Frames and targets have half of 102.50 MiB; a copy of the targets half, too."""
     report = reports["narrow_frames"]
     assert (report.verdict, report.exit_code) == ("warn", 0)
     (finding,) = report.findings
-    assert [
-        (claim.kind, claim.claim, claim.delta_bytes)
-        for claim in finding.claims
-        if claim.delta_bytes
-    ] == [("several", "the inputs and the edit together", -83_539_456)]
+    assert [(claim.kind, claim.delta_bytes) for claim in finding.claims] == [
+        ("inputs", -53_739_520),
+        ("unexplained", -29_799_936),
+    ]
 
 
 def test_heads_of_each_block_are_no_layers(reports: Mapping[str, Report]) -> None:
