@@ -376,7 +376,9 @@ class _Reader:
                 elements = self._read_many(elements, is_compact)
                 continue
             line = self._line(self.at)
-            self._add_elements(elements, line)
+            # A comment at the closing brace reads no elements.
+            if not line.startswith("}"):
+                self._add_elements(elements, line)
             try:
                 items = self.cache.read([line])
             except ParseError as error:

@@ -103,6 +103,7 @@ def with_roots(module: Any) -> list[Instruction]:
 @example(TEXT.replace("\n", "\r\n"))
 @example(TEXT.replace("\n\n", "\n\n\n"))
 @example(TEXT.replace("}\n", "} // %m = f32[2]{0} negate(%p#0)\n", 1))
+@example(TEXT.replace("// add", "// %p#0").replace("%empty ()", "%empty ()\n  %y is"))
 def test_what_is_read_ahead_is_what_the_lines_say(text: str) -> None:
     assert everything(text, InstructionCache()) == everything(text, LineByLine())
 
