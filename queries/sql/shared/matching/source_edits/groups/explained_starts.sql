@@ -5,7 +5,8 @@
 --   their innermost call is in its function. A conversion in a function that
 --   is recomputed belongs to that where the other side has as many. The empty
 --   stacks that a loop begins with are of its own line, and another
---   checkpoint saves other values in them, of other types.
+--   checkpoint saves other values in them, of other types. What only moved
+--   into a function that one side has is there as often on both sides.
 -- grain: pair, side, instruction
 WITH RECURSIVE nested_calls AS MATERIALIZED (
   SELECT DISTINCT i.pair, i.is_candidate, i.computation_id, c.called_id
@@ -97,6 +98,16 @@ converted AS (
     AND NOT o.is_recomputed
   GROUP BY ALL
 ),
+computed_kinds AS (
+  SELECT
+    pair, opcode, operation, element_type, dims,
+    count_if(is_candidate) = count_if(NOT is_candidate) AS is_as_often
+  FROM operations
+  SEMI JOIN recomputation_changes USING (pair)
+  WHERE NOT is_backward
+    AND NOT is_recomputed
+  GROUP BY ALL
+),
 lines_of_whiles AS (
   SELECT DISTINCT
     o.pair, o.is_candidate, n.file_name, n.function_name, n.line
@@ -131,6 +142,16 @@ WHERE CASE
   WHEN s.is_candidate THEN c.candidate_count <= c.base_count
   ELSE c.base_count <= c.candidate_count
 END
+UNION
+SELECT s.pair, s.is_candidate, s.instruction_id
+FROM starts AS s
+JOIN computed_kinds AS k USING (pair, opcode, operation, element_type, dims)
+ANTI JOIN innermost_calls AS n
+  ON n.pair = s.pair
+  AND n.is_candidate <> s.is_candidate
+  AND n.file_name = s.inner_file
+  AND n.function_name = s.inner_function
+WHERE k.is_as_often
 UNION
 SELECT s.pair, s.is_candidate, s.instruction_id
 FROM starts AS s
