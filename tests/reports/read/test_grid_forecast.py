@@ -14,7 +14,13 @@ from hlodb.reports.read.compared_runs import Request
 from hlodb.schema.warehouse import connect
 from tests.queries.shared.test_compiled_edits import ingested
 
-EDITS = ("no_checkpoint", "saved_products", "narrow_frames", "wider")
+EDITS = (
+    "no_checkpoint",
+    "saved_products",
+    "narrow_frames",
+    "wider",
+    "whole_attention",
+)
 
 
 @pytest.fixture(scope="module")
@@ -58,28 +64,46 @@ def test_narrower_moments_excuse_no_policy(reports: Mapping[str, Report]) -> Non
     assert (report.verdict, report.exit_code) == ("fail", 1)
     assert report.headline == (
         "❌ 1 regression (1 gate failed): jit_train_step CPU memory grew 1.49 → 2.10"
-        " GiB (+624.98 MiB, +41.0 %), cause: likely model.py:40 Processor.__call__:"
+        " GiB (+624.98 MiB, +41.0 %), cause: model.py:40 Processor.__call__:"
         " remat saves more, recomputes less (3195 → 3155 operations); and inputs"
         " changed: element type f32 → bf16"
         " (state.opt_state[1][0].mu['encoder']['rows'] and 98 more)"
     )
 
 
-def test_what_is_copied_of_narrower_inputs_is_of_no_edit(
+def test_what_is_copied_of_narrower_inputs_is_of_them(
     reports: Mapping[str, Report],
 ) -> None:
-    """Frames and targets have half of 102.50 MiB; a copy of the targets half, too."""
+    """Frames and targets have half of 102.50 MiB; the copy of the targets half, too."""
     report = reports["narrow_frames"]
     assert (report.verdict, report.exit_code) == ("warn", 0)
     (finding,) = report.findings
     assert [(claim.kind, claim.delta_bytes) for claim in finding.claims] == [
-        ("inputs", -53_739_520),
-        ("unexplained", -29_799_936),
+        ("inputs", -85_983_232),
+        ("unexplained", 2_443_776),
     ]
+    assert finding.cause is not None
+    assert finding.cause.title == (
+        "retyped: batch['targets'] f32[8,3,32,256,82] to bf16[8,3,32,256,82] and 2"
+        " more (-82.00 MiB, others +2.33 MiB, net -79.67 MiB)"
+    )
 
 
-def test_heads_of_each_block_are_no_layers(reports: Mapping[str, Report]) -> None:
+def test_sizes_are_those_of_whole_arrays(reports: Mapping[str, Report]) -> None:
+    """Heads of each block are no layers, and 8 of 16 on a device are no batch of 8."""
     (finding,) = reports["wider"].findings
-    meanings = {each.meaning for each in finding.inputs}
+    meanings = {each.meaning: each for each in finding.inputs}
     assert "layers" not in meanings
-    assert {"batch", "width"} <= meanings
+    assert meanings["width"].base_size == "1,536"
+    batch = meanings["batch"]
+    assert (batch.base_size, batch.candidate_size) == ("16", "8")
+
+
+def test_what_only_arranges_is_named_by_its_shapes(
+    reports: Mapping[str, Report],
+) -> None:
+    """Of an attention that a library computes, the rest has the operations it had."""
+    assert edits(reports["whole_attention"]) == [
+        "layers.py:103 WindowAttention.__call__: other shapes in 2024 operations, as"
+        " f32[16,8,16,6,64] → f32[1,2048,6,64]"
+    ]

@@ -18,7 +18,8 @@ FROM (
     (2, 'instruction', 1.0,
       'instruction, opcode, framework path, dimensions and index'),
     (3, 'operation and shape', 0.9,
-      'opcode, framework path, dimensions and index'),
+      'opcode, framework path or else the instruction without its number,'
+      || ' dimensions and index'),
     (4, 'framework path and shape', 0.8, 'framework path and dimensions'),
     (5, 'argument name', 0.8,
       'dimensions and the framework path of a parameter from its last'
@@ -38,18 +39,21 @@ FROM (
     (17, 'framework path', 0.7,
       'framework path, opcode, index and number of dimensions'),
     (18, 'framework path', 0.7, 'framework path, opcode and index'),
-    (19, 'instruction at another size', 0.6,
+    (19, 'instruction of another type', 0.6,
+      'what the compiler adds: instruction without its number, opcode,'
+      || ' dimensions without their type, and index'),
+    (20, 'instruction at another size', 0.6,
       'what the compiler adds: instruction, opcode, index and all dimensions'
       || ' but the first'),
-    (20, 'instruction at another size', 0.6, 'all but the second'),
-    (21, 'instruction at another size', 0.6, 'all but the third'),
-    (22, 'instruction at another size', 0.6, 'all but the fourth'),
-    (23, 'instruction at another size', 0.6, 'all but the fifth'),
-    (24, 'instruction at another size', 0.6, 'all but the sixth'),
-    (25, 'instruction at another size', 0.6, 'all but the seventh'),
-    (26, 'instruction at another size', 0.6, 'all but the eighth'),
-    (27, 'opcode and shape', 0.5, 'opcode and dimensions'),
-    (28, 'shape', 0.4, 'dimensions'),
-    (29, 'size', 0.3, 'nothing but the size')
+    (21, 'instruction at another size', 0.6, 'all but the second'),
+    (22, 'instruction at another size', 0.6, 'all but the third'),
+    (23, 'instruction at another size', 0.6, 'all but the fourth'),
+    (24, 'instruction at another size', 0.6, 'all but the fifth'),
+    (25, 'instruction at another size', 0.6, 'all but the sixth'),
+    (26, 'instruction at another size', 0.6, 'all but the seventh'),
+    (27, 'instruction at another size', 0.6, 'all but the eighth'),
+    (28, 'opcode and shape', 0.5, 'opcode and dimensions'),
+    (29, 'shape', 0.4, 'dimensions'),
+    (30, 'size', 0.3, 'nothing but the size')
 ) AS r (rung, method, confidence, doc)
 ORDER BY rung

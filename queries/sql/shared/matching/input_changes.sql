@@ -28,8 +28,8 @@
 -- column meaning VARCHAR name neutral: What differs: batch, layers, devices,
 --   loop steps, weights, averaged weights, optimiser state, element type, or
 --   the dimension of an argument.
--- column base_size VARCHAR text neutral: How much, or of which type, in the
---   base; NULL for new ones.
+-- column base_size VARCHAR text neutral: How much of the whole array, whatever
+--   part of it a device has, or of which type, in the base; NULL for new ones.
 -- column candidate_size VARCHAR text neutral: The same in the candidate; NULL
 --   where gone.
 -- column argument_count BIGINT count neutral: Arguments that it is of.

@@ -21,23 +21,22 @@
 --   another release of a library, and no edit. A candidate that was checked
 --   out in another folder than the base has the base's files.
 -- grain: pair of snapshots, edit
--- steps: programs, program_instructions, forms, operand_edges,
---   program_calls, call_paths, forward_computations, call_chains,
---   arguments, argument_agreement, dumped_frames, checkouts, frames,
---   user_functions, call_sites, innermost_calls, instruction_frames,
---   edited_calls, user_folders, core_paths, operations, key_counts,
---   unmatched_operations, edited_functions, untouched_functions,
---   first_unmatched, operation_places, edit_sites, recomputation_counts,
---   recomputation_changes, loop_sizes, library_computations, surplus_loops,
---   loop_contents, unmatched_loops, loop_changes, loop_edits,
---   moved_checkpoints, barrier_sites, recomputation_edits, constant_edits,
---   callback_edits, output_edits, argument_edits, optimiser_edits,
---   gradient_edits, explained_starts, repeated_starts, group_starts,
---   grouped_operations, operation_lists, group_stacks, group_types,
---   group_shapes, group_paths, group_callees, group_sums, random_draws,
---   group_changes, ranked_groups, shape_followers, groups_called_elsewhere,
---   group_edits, loops_around, stack_makers, moved_groups, edits,
---   followed_shapes, sentences
+-- steps: programs, program_instructions, forms, operand_edges, program_calls,
+--   call_paths, forward_computations, call_chains, arguments,
+--   argument_agreement, dumped_frames, checkouts, frames, user_functions,
+--   call_sites, innermost_calls, instruction_frames, edited_calls,
+--   user_folders, core_paths, operations, key_counts, unmatched_operations,
+--   edited_functions, untouched_functions, first_unmatched, operation_places,
+--   edit_sites, recomputation_counts, recomputation_changes, loop_sizes,
+--   library_computations, surplus_loops, loop_contents, unmatched_loops,
+--   loop_changes, loop_edits, moved_checkpoints, barrier_sites,
+--   recomputation_edits, constant_edits, callback_edits, output_edits,
+--   argument_edits, optimiser_edits, gradient_edits, explained_starts,
+--   repeated_starts, group_starts, grouped_operations, operation_lists,
+--   group_stacks, group_types, group_shapes, group_paths, group_callees,
+--   group_sums, random_draws, group_changes, ranked_groups, shape_followers,
+--   groups_called_elsewhere, group_edits, loops_around, stack_makers,
+--   moved_groups, followed_shapes, edits, sentences
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base snapshot.
 -- param base_ids BIGINT[] = NULL: Their contents.
 -- param candidate_runs BIGINT[] = NULL from 0: run_id of each candidate

@@ -6,6 +6,7 @@ SELECT
   p.base_number, p.candidate_number AS candidate_number, b.argument,
   b.element_type AS base_type, c.element_type AS candidate_type,
   b.sizes AS base_sizes, c.sizes AS candidate_sizes,
+  b.parts AS base_parts, c.parts AS candidate_parts,
   coalesce(c.logical_bytes - b.logical_bytes, 0) AS delta,
   b.sharding IS DISTINCT FROM c.sharding AS is_resharded,
   len(b.sizes) <> len(c.sizes)

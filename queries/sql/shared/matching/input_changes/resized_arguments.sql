@@ -1,4 +1,5 @@
--- step: Sizes that differ, by what they are a size of: layers where the first
+-- step: Sizes that differ, those of whole arrays and not of the part that one
+--   device has, by what they are a size of: layers where the first
 --   dimension of three arguments changes alike, of which two have other names
 --   (the last two words, without numbers), or all three dimensions or more and
 --   names that differ without their numbers; else what size_names says. A
@@ -10,12 +11,9 @@
 -- materialised: no
 WITH dimensions AS (
   SELECT
-    d.*, d.base_sizes[d.dimension] AS base_size,
-    d.candidate_sizes[d.dimension] AS candidate_size,
+    d.*,
     count(*) FILTER (WHERE d.dimension = 1) OVER (
-      PARTITION BY
-        d.base_id, d.candidate_id, d.base_sizes[d.dimension],
-        d.candidate_sizes[d.dimension]
+      PARTITION BY d.base_id, d.candidate_id, d.base_size, d.candidate_size
     ) AS first_count,
     b.size = d.base_sizes[d.dimension]
     AND c.size = d.candidate_sizes[d.dimension] AS is_leading,
@@ -28,24 +26,23 @@ WITH dimensions AS (
       AS is_of_steps
   FROM (
     SELECT
-      p.*, unnest(range(1, len(p.base_sizes) + 1)) AS dimension
-    FROM paired_arguments AS p
-    WHERE NOT p.is_reshaped
+      p.*,
+      p.base_sizes[p.dimension] * coalesce(p.base_parts[p.dimension], 1)
+        AS base_size,
+      p.candidate_sizes[p.dimension]
+      * coalesce(p.candidate_parts[p.dimension], 1) AS candidate_size
+    FROM (
+      SELECT
+        *, unnest(range(1, len(base_sizes) + 1)) AS dimension
+      FROM paired_arguments
+      WHERE NOT is_reshaped
+    ) AS p
   ) AS d
   LEFT JOIN leading_sizes AS b ON b.module_id = d.base_id
   LEFT JOIN leading_sizes AS c ON c.module_id = d.candidate_id
   LEFT JOIN loop_limits AS v ON v.module_id = d.base_id
   LEFT JOIN loop_limits AS w ON w.module_id = d.candidate_id
-  WHERE d.base_sizes[d.dimension] <> d.candidate_sizes[d.dimension]
-    -- Another sharding gives a device a part of the same array, or more of it.
-    AND NOT (
-      d.is_resharded
-      AND greatest(
-        d.base_sizes[d.dimension], d.candidate_sizes[d.dimension]
-      ) % greatest(
-        least(d.base_sizes[d.dimension], d.candidate_sizes[d.dimension]), 1
-      ) = 0
-    )
+  WHERE d.base_size <> d.candidate_size
 ),
 -- A sequence is as long as before where other arguments say so.
 kept_sequences AS (
@@ -84,8 +81,8 @@ named_dimensions AS (
         WHEN 'last' THEN d.dimension > 1 AND d.dimension = len(d.base_sizes)
         WHEN 'later' THEN d.dimension > 2
         WHEN 'largest'
-          THEN d.base_size = list_max(d.base_sizes)
-          AND d.candidate_size = list_max(d.candidate_sizes)
+          THEN d.base_sizes[d.dimension] = list_max(d.base_sizes)
+          AND d.candidate_sizes[d.dimension] = list_max(d.candidate_sizes)
         ELSE TRUE
       END
     ORDER BY s.place

@@ -1,8 +1,11 @@
 -- step: The buffers of both sides, with element type and dimensions taken from
---   the shape.
+--   the shape. What has no framework path has the name of its instruction,
+--   without the number by which XLA tells such instructions apart.
 -- grain: pair, side, buffer
 SELECT
   t.*,
+  coalesce(t.op_path, regexp_replace(t.instruction, '(\.\d+)+$', ''))
+    AS path_or_name,
   CASE
     WHEN t.array_type LIKE '(%' THEN NULL
     ELSE nullif(regexp_extract(t.array_type, '^([a-z]\w*)\[', 1), '')

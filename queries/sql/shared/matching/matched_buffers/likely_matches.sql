@@ -15,7 +15,8 @@ WITH RECURSIVE likely_keys AS MATERIALIZED (
       END,
       CASE WHEN t.opcode IS NOT NULL
         THEN hash(
-          t.color, t.kind, t.opcode, t.op_path, t.array_type, t.shape_index
+          t.color, t.kind, t.opcode, t.path_or_name, t.array_type,
+          t.shape_index
         )
       END,
       CASE WHEN t.op_path IS NOT NULL
@@ -27,7 +28,9 @@ WITH RECURSIVE likely_keys AS MATERIALIZED (
         )
       END,
       CASE WHEN t.opcode IS NOT NULL
-        THEN hash(t.color, t.opcode, t.op_path, t.array_type, t.shape_index)
+        THEN hash(
+          t.color, t.opcode, t.path_or_name, t.array_type, t.shape_index
+        )
       END,
       CASE WHEN t.op_path IS NOT NULL
         THEN hash(t.color, t.op_path, t.array_type)
@@ -38,7 +41,7 @@ WITH RECURSIVE likely_keys AS MATERIALIZED (
         )
       END,
       CASE WHEN t.opcode IS NOT NULL
-        THEN hash(t.opcode, t.op_path, t.array_type, t.shape_index)
+        THEN hash(t.opcode, t.path_or_name, t.array_type, t.shape_index)
       END,
       CASE WHEN t.op_path IS NOT NULL
         THEN hash(t.op_path, t.array_type)
@@ -54,6 +57,12 @@ WITH RECURSIVE likely_keys AS MATERIALIZED (
       END,
       CASE WHEN t.is_counted AND t.op_path IS NOT NULL
         THEN hash(t.color, t.kind, t.op_path, t.opcode, t.shape_index)
+      END,
+      CASE WHEN t.is_counted AND t.op_path IS NULL
+        THEN hash(
+          t.color, t.kind, t.path_or_name, t.opcode, t.shape_index,
+          t.dimensions
+        )
       END
     ]
     -- Without one of the first eight dimensions.

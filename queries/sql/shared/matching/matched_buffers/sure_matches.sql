@@ -18,7 +18,8 @@ WITH RECURSIVE sure_keys AS (
       END,
       CASE WHEN t.opcode IS NOT NULL
         THEN hash(
-          t.color, t.kind, t.opcode, t.op_path, t.array_type, t.shape_index
+          t.color, t.kind, t.opcode, t.path_or_name, t.array_type,
+          t.shape_index
         )
       END,
       CASE WHEN t.op_path IS NOT NULL

@@ -161,6 +161,7 @@ SELECT
     is_at_inner_call, stack_shape
   ) REPLACE (
     CASE
+      WHEN h.pair IS NOT NULL THEN h.candidate_shape
       WHEN e.change = 'added'
         THEN regexp_replace(
           e.candidate_text, 'dynamic_update_(slice|index_in_dim)',
@@ -171,12 +172,14 @@ SELECT
       ELSE e.candidate_text
     END AS candidate_text,
     CASE
+      WHEN h.pair IS NOT NULL THEN h.base_shape
       WHEN m.is_out_of_loop THEN 'outside of the loop'
       WHEN m.is_in_loop THEN 'in the loop'
       ELSE e.base_text
     END AS base_text,
     coalesce(m.operations, e.subject) AS subject,
     CASE
+      WHEN h.pair IS NOT NULL THEN 'reshaped'
       WHEN m.pair IS NOT NULL THEN 'moved'
       WHEN e.change = 'replaced' AND e.candidate_text IS NULL THEN 'removed'
       WHEN e.change = 'replaced' AND e.base_text IS NULL THEN 'added'
@@ -206,6 +209,14 @@ LEFT JOIN moved_groups AS m
   AND e.base_text IS NULL
   AND e.candidate_text IS NULL
   AND m.operations <> ''
+-- What only arranges is named by the shapes that follow from it.
+LEFT JOIN followed_shapes AS h
+  ON h.pair = e.pair
+  AND e.change IN ('added', 'removed', 'replaced')
+  AND regexp_full_match(
+    concat_ws(', ', e.base_text, e.candidate_text),
+    '((and|or|not|squeeze|expand_dims|reshape|transpose)(, )?)+'
+  )
 -- Without an edited line of the user, other operations are those of another
 -- release of a library, unless outputs differ. Where one side has no frames,
 -- loops cannot be distinguished from unrolled ones.
