@@ -19,6 +19,10 @@ FREE_RATIO = 0.25
 SMALL_BYTES = 16 * 2**20
 """Nothing pays in a program that needs less, where no limit is known."""
 
+_WORTH_RATIO, _WORTH_RATIO_OF_FITTING = 0.05, 0.1
+"""What saves a smaller share of what is reserved does not pay, unless memory is short;
+where the program fits for sure, more is asked."""
+
 _LITTLE_RATIO = 0.25
 """What saves less than this share of another remedy of its rule comes last."""
 
@@ -148,7 +152,8 @@ def is_short(space: Row) -> bool:
 def advice_on(space: Row, remedies: Sequence[Row]) -> Advice:
     """Return which remedies of a memory space to show.
 
-    Last resorts change the whole computation: they are for where memory is short.
+    Last resorts change the whole computation: they are for where memory is short, and
+    so is what saves little.
     Who lets remedies be measured wants to see them, and where memory is short those
     first after which the program fits, then those that a compiler has confirmed.
     """
@@ -159,8 +164,17 @@ def advice_on(space: Row, remedies: Sequence[Row]) -> Advice:
         return Advice([], remedies)
     if is_short(space):
         return Advice(_varied(remedies), [])
-    shown = [row for row in remedies if not row["is_last_resort"]]
-    return Advice(shown, [row for row in remedies if row["is_last_resort"]])
+    shown = [r for r in remedies if not r["is_last_resort"] and _pays(space, r)]
+    return Advice(shown, [row for row in remedies if row not in shown])
+
+
+def _pays(space: Row, remedy: Row) -> bool:
+    ratio = _WORTH_RATIO_OF_FITTING if is_fitting(space) else _WORTH_RATIO
+    return bool(_saved(remedy) >= ratio * space["reserved_bytes"])
+
+
+def _saved(remedy: Row) -> int:
+    return int(remedy["saved_reserved_bytes"] or remedy["saved_bytes"] or 0)
 
 
 def _varied(remedies: Sequence[Row]) -> list[Row]:
@@ -169,7 +183,7 @@ def _varied(remedies: Sequence[Row]) -> list[Row]:
     first: list[Row] = []
     behind: list[Row] = []
     for row in remedies:
-        saved = row["saved_reserved_bytes"] or row["saved_bytes"] or 0
+        saved = _saved(row)
         is_more = _LITTLE_RATIO * most.setdefault(row["rule_id"], saved) > saved
         (behind if is_more else first).append(row)
     return [*first, *behind]
@@ -300,15 +314,20 @@ def why_nothing(space: Row, advice: Advice, roles: Sequence[Row]) -> str:
     text = f"{fits} remedy is known"
     if not advice.folded:
         return f"{text}{holders}."
+    if not all(row["is_last_resort"] for row in advice.folded):
+        share = "tenth" if is_fitting(space) else "twentieth"
+        fits = "The program fits, and nothing" if is_fitting(space) else "Nothing"
+        return (
+            f"{fits} saves a {share} of what it reserves{holders}. {_folded(advice)}"
+        )
     number = len(advice.folded)
     first = advice.folded[0]
-    saved = first["saved_reserved_bytes"] or first["saved_bytes"]
     which = "one that changes" if number == 1 else f"{number} that change"
     return (
         f"{text} that leaves results and speed as they are{holders}."
         f" `hlodb query remedies` lists {which} what is computed or how long it"
         f" takes; the {'first' if number > 1 else 'remedy'} saves"
-        f" {plain_bytes(saved)}: {first['advice']}"
+        f" {plain_bytes(_saved(first))}: {first['advice']}"
     )
 
 

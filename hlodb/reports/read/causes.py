@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -57,7 +57,7 @@ _LEADS = 0.05
 """Least share of some buffers that has an operation named beside the largest."""
 
 _MAY_BE_RESIZED = 0.25
-"""From this share of new temporaries on, those that are gone may be the same ones."""
+"""From this share of new buffers on, those that are gone may be the same ones."""
 
 _PLURAL = " shares ", " share "
 
@@ -195,19 +195,15 @@ def _scoped(parting: DivergenceRow) -> str | None:
 def _new_words(difference: Difference, inputs: Sequence[InputChange]) -> str:
     """Return what buffers without a partner are.
 
-    Buffers are matched by their shapes. Where arguments have other sizes, or many
-    temporaries are gone, those without a partner may be there in another size.
+    Buffers are matched by their names and shapes. Where arguments have other sizes, or
+    many of one kind are gone, those without a partner may be there in another size.
     """
-    gone, new = (
-        sum(
-            abs(p.delta_bytes)
-            for p in difference.parts
-            if p.part == part and p.kind == "temp"
-        )
-        for part in ("gone", "new")
-    )
-    may_be_resized = gone > _MAY_BE_RESIZED * new > 0 or any(
-        each.change == "resized" for each in inputs
+    sizes: Counter[tuple[str, str]] = Counter()
+    for p in difference.parts:
+        sizes[p.part, p.kind] += abs(p.delta_bytes)
+    may_be_resized = any(each.change == "resized" for each in inputs) or any(
+        sizes["gone", kind] > _MAY_BE_RESIZED * sizes["new", kind] > 0
+        for kind in ("temp", "parameter")
     )
     return "new or resized buffer" if may_be_resized else "new buffer"
 
@@ -251,9 +247,10 @@ def _title(part: str, changes: Sequence[Change], delta: int, new: str) -> str:
             what = "lost" if sign > 0 else "gained"
             text = f"{what} alias: {_label(first)}, {first.note}{others}"
         case "allocation_kind":
-            ways = " and ".join(sorted({c.note for c in with_it}))
-            how = ways if count == 1 else ways.replace(*_PLURAL)
-            text = f"{buffers}{comma} {how}"
+            ways = Counter(c.note if count == 1 else _plural(c) for c in with_it)
+            how = ", ".join(f"{number:,} {way}" for way, number in ways.most_common())
+            (only, *more) = ways
+            text = f"{buffers}: {how}" if more else f"{buffers}{comma} {only}"
         case "memory_space":
             text = f"{buffers}{comma} moved between memory spaces"
         case "fragmentation":
@@ -275,6 +272,10 @@ def _sums(with_it: Sequence[Change], delta: int) -> str:
         f"{signed_bytes(brought)}, others {signed_bytes(rest)},"
         f" net {signed_bytes(delta)}"
     )
+
+
+def _plural(change: Change) -> str:
+    return change.note.replace(*_PLURAL)
 
 
 def _is_scratch(change: Change) -> bool:

@@ -11,9 +11,12 @@ WITH highest AS (
   GROUP BY t.module_id, t.color
 ),
 named AS MATERIALIZED (
-  SELECT i.module_id, i.instruction_id, i.name, i.form_id
+  SELECT
+    i.module_id, i.instruction_id, i.name, i.form_id,
+    c.kind = 'entry' AS is_entry
   FROM asked_contents
   JOIN store.instructions AS i USING (module_id)
+  JOIN computations AS c USING (module_id, computation_id)
 ),
 placed AS MATERIALIZED (
   SELECT
@@ -43,7 +46,7 @@ SELECT
 FROM (
   SELECT
     a.module_id, a.allocation_id, a.space_color, a.kind, a.value_id,
-    i.name AS instruction, f.opcode,
+    i.name AS instruction, f.opcode, i.is_entry,
     CASE
       WHEN f.opcode = 'parameter'
         OR NOT regexp_full_match(f.op_name, '[a-z][\w-]*\.\d+')

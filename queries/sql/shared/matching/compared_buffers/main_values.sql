@@ -7,7 +7,8 @@ WHERE d.kind <> 'temp'
 QUALIFY row_number() OVER (
   PARTITION BY d.module_id, d.allocation_id
   ORDER BY
-    d.kind = 'parameter' AND d.opcode = 'parameter' DESC, d.size_bytes DESC,
+    d.kind = 'parameter' AND d.opcode = 'parameter' AND d.is_entry DESC,
+    d.size_bytes DESC,
     CASE WHEN d.kind = 'parameter' THEN d.start_step END, d.start_step DESC,
-    d.value_id DESC
+    d.is_entry DESC, d.value_id DESC
 ) = 1
