@@ -41,6 +41,14 @@ TRUTHS = {truth.program: truth for truth in truths()}
         ),
         ("summed_chains", "sum_in_loop", "history that while.66 collects", 0.01),
         ("dense_factors", "chunk_pairs", "values of all pairs", 0.05),
+        # A price needs the mean and the least of each path, its slope as well.
+        ("heston_vega", "sum_in_loop", "history that while.126 collects", 0.01),
+        (
+            "laplace_jacobian",
+            "chunk_batch",
+            "values of all 131072 examples",
+            0.08,
+        ),
     ],
 )
 def test_the_edit_of_an_expert_comes_first(
@@ -53,7 +61,7 @@ def test_the_edit_of_an_expert_comes_first(
     promised = int(first["saved_reserved_bytes"])
     assert promised == pytest.approx(found.measured[0], rel=off)
     # It may fall further: a promise is no more than what came.
-    assert promised <= 1.001 * found.measured[0]
+    assert promised <= 1.002 * found.measured[0]
 
 
 def listed(program: str, folder: Path) -> list[dict[str, Any]]:
@@ -67,6 +75,19 @@ def test_gathered_weights_are_no_logits(tmp_path: Path) -> None:
     """Logits come in checkpointed chunks here; the head is gathered beside them."""
     rules = {row["rule_id"] for row in listed("chunked_lm", tmp_path)}
     assert "chunk_loss" not in rules
+
+
+def test_a_gate_of_as_many_channels_as_residues_has_no_scores(tmp_path: Path) -> None:
+    """XLA for TPUs computes a sigmoid by an exponential, as a softmax is."""
+    rows = listed("triangle_trunk", tmp_path)
+    assert rows[0]["rule_id"] == "checkpoint_loop"
+    assert "chunk_attention" not in {row["rule_id"] for row in rows}
+
+
+def test_a_price_has_no_batch_to_halve(tmp_path: Path) -> None:
+    """Its strike is a number and so is the price: nothing is updated by that."""
+    rules = {row["rule_id"] for row in listed("heston_vega", tmp_path)}
+    assert rules == {"sum_in_loop"}
 
 
 def test_pairs_of_residues_are_no_batch(tmp_path: Path) -> None:
@@ -134,7 +155,12 @@ def test_what_is_recomputed_at_once_is_there_again(tmp_path: Path) -> None:
 
 def test_half_of_the_points_is_half_of_a_batch(tmp_path: Path) -> None:
     """Points inside and on the boundary; half of the first saved 4.80 GiB."""
-    [row] = listed("pinn_hessian", tmp_path)
+    chunks, row = listed("pinn_hessian", tmp_path)
+    # What grows with the points, but for a sixteenth.
+    assert (chunks["rule_id"], chunks["is_last_resort"]) == ("chunk_batch", False)
+    assert chunks["saved_reserved_bytes"] == pytest.approx(
+        15 / 16 * 9.60 * 2**30, rel=0.05
+    )
     assert (row["rule_id"], row["is_last_resort"]) == ("halve_batch", True)
     assert row["saved_reserved_bytes"] == pytest.approx(4.80 * 2**30, rel=0.05)
 

@@ -37,7 +37,8 @@ def reserved(path: Path, run: str) -> int:
             *("sampled", "sampled_apart", "chunk_batch"),
             "values of all 8 that jax.vmap maps over",
             "Compute them in chunks of 1: jax.lax.map(…, batch_size=1) instead of"
-            " jax.vmap; of a loss the gradients of each chunk are summed.",
+            " jax.vmap. What is summed over them, such as gradients of a loss or a"
+            " product, is added up chunk by chunk in a jax.lax.scan.",
         ),
         (
             *("rolled", "rolled_summed", "sum_in_loop"),

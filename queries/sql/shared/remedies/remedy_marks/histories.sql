@@ -2,9 +2,10 @@
 --   the program that collect them, and temporary ones of which nothing but a
 --   small part is read, after the loop. Arrays of the same dimensions and type
 --   are forms of one, passed on by loops and conditions; so are slices that
---   hold a part of the iterations.
+--   hold a part of the iterations, and what is computed of these arrays
+--   outside of loops with a part for each iteration as well.
 -- grain: value
-WITH stacked AS MATERIALIZED (
+WITH RECURSIVE stacked AS MATERIALIZED (
   SELECT
     l.module_id, l.loop_id, l.loop_name, l.value_id, l.allocation_id,
     l.offset_bytes, l.size_bytes, l.kind, l.dimensions, l.element_type
@@ -37,7 +38,7 @@ whole_members AS MATERIALIZED (
   FROM forms AS f
   JOIN arrays AS v USING (module_id, dimensions, element_type)
 ),
-members AS MATERIALIZED (
+form_members AS MATERIALIZED (
   SELECT m.* FROM whole_members AS m
   UNION
   SELECT m.* REPLACE (v.value_id AS value_id, v.kind AS kind)
@@ -52,6 +53,47 @@ members AS MATERIALIZED (
       = substr(m.dimensions, strpos(m.dimensions, ','))
   WHERE v.instruction LIKE '%slice%'
     AND v.instruction NOT LIKE '%dynamic%'
+),
+-- Of dimensions 252,64,3 a first one of 252, of 16,128 or of 48,384.
+first_sizes AS MATERIALIZED (
+  SELECT
+    f.module_id, f.dimensions, f.element_type,
+    list_transform(range(1, len(f.sizes) + 1), lambda n: CAST(
+      list_product(f.sizes[:n]) AS BIGINT
+    )) AS sizes
+  FROM (
+    SELECT
+      module_id, dimensions, element_type,
+      CAST(string_split(dimensions, ',') AS DOUBLE[]) AS sizes
+    FROM forms
+    WHERE regexp_full_match(dimensions, '[0-9,]+')
+  ) AS f
+  WHERE f.sizes[1] >= 8
+),
+members AS MATERIALIZED (
+  SELECT m.* FROM form_members AS m
+  UNION
+  SELECT m.* REPLACE (v.value_id AS value_id, v.kind AS kind)
+  FROM members AS m
+  JOIN first_sizes AS f USING (module_id, dimensions, element_type)
+  JOIN store.value_uses AS u
+    ON u.module_id = m.module_id
+    AND u.value_id = m.value_id
+  JOIN arrays AS v
+    ON v.module_id = u.module_id
+    AND v.instruction_id = u.instruction_id
+    AND list_contains(
+      f.sizes, TRY_CAST(split_part(v.dimensions, ',', 1) AS BIGINT)
+    )
+  JOIN scheduled_instructions AS s
+    ON s.module_id = v.module_id
+    AND s.instruction_id = v.instruction_id
+  JOIN computations AS c
+    ON c.module_id = s.module_id
+    AND c.computation_id = s.computation_id
+  WHERE v.kind = 'temp'
+    AND c.kind = 'entry'
+    AND s.opcode NOT IN ('while', 'conditional', 'call')
 ),
 -- Those that add up many elements, themselves or in a fusion.
 reducing AS MATERIALIZED (

@@ -72,6 +72,14 @@ known AS MATERIALIZED (
   ) AS k
   GROUP BY k.module_id
 ),
+-- Where something is reduced: XLA for TPUs computes a sigmoid by an
+-- exponential, too, but with nothing to sum.
+reduced_places AS (
+  SELECT DISTINCT
+    module_id, regexp_extract(op_name, '^(.*/)reduce_(max|sum)$', 1) AS place
+  FROM scheduled_instructions
+  WHERE regexp_matches(op_name, '/reduce_(max|sum)$')
+),
 -- How many pairs of positions are exponentiated, as by a softmax, and of how
 -- many positions.
 softmaxes AS MATERIALIZED (
@@ -86,8 +94,14 @@ softmaxes AS MATERIALIZED (
         lambda x: TRY_CAST(x AS DOUBLE)
       ) AS sizes
     FROM scheduled_instructions AS i
+    LEFT JOIN reduced_places AS r
+      ON r.module_id = i.module_id
+      AND r.place = regexp_extract(i.op_name, '^(.*/)exp$', 1)
     WHERE i.opcode = 'exponential'
-      AND regexp_matches(i.op_name, '/exp$|(?i)softmax')
+      AND (
+        regexp_matches(i.op_name, '(?i)softmax')
+        OR r.place IS NOT NULL
+      )
   ) AS e
   WHERE e.sizes[-1] = e.sizes[-2]
   GROUP BY e.module_id

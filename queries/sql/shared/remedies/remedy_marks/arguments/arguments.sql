@@ -1,7 +1,8 @@
 -- step: Arguments, and whether they are inputs. What has parts that are
 --   replaced, beside other arguments, is no input: a replicated weight may
 --   come out sharded. Nor is a tree whose arrays differ in their first
---   dimension, such as frozen weights: the arrays of a batch share it.
+--   dimension, such as frozen weights: the arrays of a batch share it, unless
+--   it is called batch, inputs, data or examples.
 -- grain: argument, allocation
 WITH every_argument AS MATERIALIZED (
   SELECT DISTINCT
@@ -30,8 +31,12 @@ state AS MATERIALIZED (
   ) AS m ON m.module_id = a.module_id
   GROUP BY a.module_id, a.root
   HAVING bool_or(a.is_replaced)
-    OR (a.root <> '' AND count(DISTINCT split_part(a.dimensions, ',', 1))
-      FILTER (WHERE a.dimensions <> '') > 1)
+    OR (
+      a.root <> ''
+      AND NOT regexp_full_match(a.root, '(batch|inputs?|data|examples?)')
+      AND count(DISTINCT split_part(a.dimensions, ',', 1))
+        FILTER (WHERE a.dimensions <> '') > 1
+    )
 )
 SELECT
   a.module_id, a.allocation_id, a.color, a.name, a.dimensions,
