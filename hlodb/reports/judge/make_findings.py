@@ -207,7 +207,10 @@ def _commands(v: Verdict, candidate_run: Run) -> list[str]:
         old = f"{v.pair.base_run.name}:{base.program}"
         new = f"{candidate_run.name}:{candidate.program}"
         commands.append(shlex.join(["hlodb", "diff", *positional(old, new)]))
-    return [*commands, f"hlodb query peak_contents -p {run} -p {name}"]
+    # Without live ranges nobody knows what is live at the peak.
+    has_peak = v.delta_live_peak_bytes is not None
+    query = "peak_contents" if has_peak else "largest_allocations"
+    return [*commands, f"hlodb query {query} -p {run} -p {name}"]
 
 
 def _searched(facts: ReportFacts, since: Since, v: Verdict, is_step: bool) -> Since:

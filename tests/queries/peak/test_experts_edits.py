@@ -84,6 +84,22 @@ def test_a_gate_of_as_many_channels_as_residues_has_no_scores(tmp_path: Path) ->
     assert "chunk_attention" not in {row["rule_id"] for row in rows}
 
 
+def test_logits_of_relative_positions_are_scores(tmp_path: Path) -> None:
+    """There are twice as many; chunks of 512 queries were compiled to 28.5 GiB less."""
+    row, *_ = listed("relative_tracks", tmp_path)
+    assert (row["rule_id"], row["subject"]) == ("chunk_attention", "attention scores")
+    assert row["saved_reserved_bytes"] == pytest.approx(28.5 * 2**30, rel=0.25)
+
+
+def test_with_gradients_of_each_example_goes_all_of_the_examples(
+    tmp_path: Path,
+) -> None:
+    """Chunks of 4 of 32 X-rays were compiled to 2.50 GiB less."""
+    row, *_ = listed("private_xrays", tmp_path)
+    assert row["rule_id"] == "chunk_examples"
+    assert row["saved_reserved_bytes"] == pytest.approx(2.50 * 2**30, rel=0.25)
+
+
 def test_a_price_has_no_batch_to_halve(tmp_path: Path) -> None:
     """Its strike is a number and so is the price: nothing is updated by that."""
     rules = {row["rule_id"] for row in listed("heston_vega", tmp_path)}

@@ -2,12 +2,13 @@
 --   over parts: logits over a vocabulary, and at pairs of positions all that
 --   is computed beside logits, values of all pairs of points, which are rows
 --   of one input or of two arguments, scores of every pair of positions, as
---   many as a softmax over such pairs has, and of these what a loop saves of
---   each layer for the backward pass, differences of every pair of points,
---   where each operand is spread over the points of the other, and gradients
---   of every example. What they are compared with is one row of lists per
---   program: few joins, which are planned fast. part of whole: saved scores
---   go as a whole; NULL where the rule says how much.
+--   many as a softmax over such pairs has, or twice as many, of every distance
+--   between them, and of these what a loop saves of each layer for the
+--   backward pass, differences of every pair of points, where each operand is
+--   spread over the points of the other, and gradients of every example. What
+--   they are compared with is one row of lists per program: few joins, which
+--   are planned fast. part of whole: saved scores go as a whole; NULL where
+--   the rule says how much.
 -- grain: value, mark
 WITH sized AS MATERIALIZED (
   SELECT
@@ -25,7 +26,10 @@ WITH sized AS MATERIALIZED (
     ON k.module_id = v.module_id
     AND k.value_id = v.value_id
   WHERE v.kind IN ('temp', 'live_out')
-    AND v.dimensions LIKE '%,%'
+    AND (
+      v.dimensions LIKE '%,%'
+      OR TRY_CAST(v.dimensions AS BIGINT) >= 65536
+    )
     AND v.element_type IN ('f32', 'bf16', 'f16', 'f64', 'pred')
     -- Of a loop's own parameters, what it saves alone.
     AND (v.opcode <> 'parameter' OR k.value_id IS NOT NULL)
@@ -135,6 +139,23 @@ subtractions AS MATERIALIZED (
   GROUP BY s.module_id, s.instruction_id
   HAVING count(*) = 2
 ),
+-- Gradients of every example: with them goes all else of the examples.
+of_examples AS MATERIALIZED (
+  SELECT DISTINCT v.module_id, b.batch
+  FROM sized AS v
+  JOIN known AS k USING (module_id)
+  JOIN program_traits AS t USING (module_id)
+  JOIN batch_sizes AS b USING (module_id)
+  WHERE t.has_backward
+    AND NOT v.is_mask
+    AND v.sizes[1] = b.batch
+    AND list_contains(
+      k.weight_dimensions,
+      substr(v.dimensions, strpos(v.dimensions, ',') + 1)
+    )
+    -- Activations beside an embedding of positions are shaped alike.
+    AND v.name LIKE '%vmap(%'
+),
 marked AS (
   SELECT
     v.module_id, v.value_id, v.is_saved OR v.is_stack AS is_saved,
@@ -157,13 +178,7 @@ marked AS (
       END AS is_pairs,
     CASE
       WHEN v.is_mask THEN NULL
-      WHEN t.has_backward
-        AND list_contains(
-          k.weight_dimensions,
-          substr(v.dimensions, strpos(v.dimensions, ',') + 1)
-        )
-        AND v.sizes[1] = b.batch
-        -- Activations beside an embedding of positions are shaped alike.
+      WHEN v.sizes[1] = e.batch
         AND v.name LIKE '%vmap(%' THEN 'examples'
       WHEN list_contains(coalesce(k.weights, []), list_sort(v.sizes)) THEN NULL
       -- A matrix of each iteration alone is of an optimal transport, too.
@@ -175,6 +190,23 @@ marked AS (
           list_product(CASE WHEN v.is_stack THEN v.sizes[2:] ELSE v.sizes END),
           v.sizes[-1]
         )) THEN 'scores'
+      -- Relative positions of n keys are 2 n - 1, which are padded and moved.
+      WHEN len(list_filter(
+        x.counts,
+        lambda c: c[2] >= 256
+          AND (
+            list_product(v.sizes) = c[1] // c[2] * (2 * c[2] - 1)
+            OR (
+              list_product(v.sizes) = 2 * c[1]
+              AND (
+                len(v.sizes) = 1
+                OR list_has_any(v.sizes, [
+                  CAST(2 * c[2] AS BIGINT), CAST(2 * c[2] * c[2] AS BIGINT)
+                ])
+              )
+            )
+          )
+      )) > 0 THEN 'scores'
       WHEN len(v.sizes) = 3
         AND regexp_matches(
           v.name, '/(sub|square|integer_pow|pow|abs|mul|div|neg)$'
@@ -190,6 +222,7 @@ marked AS (
         THEN 'differences'
       WHEN t.has_backward
         AND c.kind = 'entry'
+        AND len(v.sizes) >= 2
         AND v.name NOT LIKE '%one_hot%'
         AND len(list_filter(
           k.weights,
@@ -241,7 +274,7 @@ marked AS (
   JOIN computations AS c
     ON c.module_id = i.module_id
     AND c.computation_id = i.computation_id
-  LEFT JOIN batch_sizes AS b ON b.module_id = v.module_id
+  LEFT JOIN of_examples AS e ON e.module_id = v.module_id
 )
 SELECT
   module_id, value_id, mark,
