@@ -121,13 +121,11 @@ def outline(overview: Overview, programs: int, top: int) -> list[Section]:
     """Return all sections; `programs` are described, with `top` rows a table."""
     spaces = memory_spaces(overview)
     refused = [row for row in spaces if row["is_refused"]]
-    texts = _refusals(overview, refused)
-    is_told = len(texts) == 1 and refused[0]["program"] in _headline(overview)
-    sections = [Section("Refused", texts)] if texts and not is_told else []
+    sections = [Section("Refused", _refusals(overview, refused))] if refused else []
     if not overview.is_whole:
         sections.append(Section("Not read", _rejects(overview)))
     sections += log_sections(overview, programs, top)
-    if len(_large(spaces)) > 1:
+    if len(spaces) > 1:
         sections.append(Section("Programs", _programs(spaces)))
     described = described_spaces(overview, programs)
     filled = (space for space in described.values() if space["reserved_bytes"] != 0)
@@ -176,14 +174,9 @@ def _place(example: str, run: str) -> str:
     return example.removeprefix(f"{run}:") if is_twice else example
 
 
-def _large(spaces: Sequence[Row]) -> list[Row]:
-    most = max((row["reserved_bytes"] for row in spaces), default=0)
-    return [row for row in spaces if row["reserved_bytes"] >= SMALL_RATIO * most]
-
-
 def _programs(spaces: Sequence[Row]) -> list[Block]:
-    large = _large(spaces)
     most = max(row["reserved_bytes"] for row in spaces)
+    large = [row for row in spaces if row["reserved_bytes"] >= SMALL_RATIO * most]
     names = compilations(spaces)
     is_judged = any(row["usable_bytes"] or row["is_refused"] for row in large)
     rows = [

@@ -125,9 +125,13 @@ def test_the_kernel_of_a_message_is_that_of_the_dump(tmp_path: Path) -> None:
         " 16.00 MiB, 16.00 MiB too much"
     )
     assert [section.title for section in sections] == [
-        *("Out of memory", "jit__lambda: VMEM", "jit__lambda: HBM", "More"),
+        *("Refused", "Out of memory", "Programs", "jit__lambda: VMEM"),
+        *("jit__lambda: HBM", "More"),
     ]
     assert sections[0].blocks == [
+        Paragraph("The compiler refused jit__lambda, which does not fit.")
+    ]
+    assert sections[1].blocks == [
         Paragraph(
             "kernel.log:3: jit__lambda ran out of memory in vmem: it needs 32.00 MiB of"
             " 16.00 MiB, 16.00 MiB too much (E1001)."
@@ -144,7 +148,7 @@ def test_the_kernel_of_a_message_is_that_of_the_dump(tmp_path: Path) -> None:
             (0, 1),
         ),
     ]
-    assert sections[1].blocks == [
+    assert sections[3].blocks == [
         Paragraph(
             "The assignment holds nothing in VMEM. What a kernel reserves for itself"
             " (scoped memory) is in no assignment."

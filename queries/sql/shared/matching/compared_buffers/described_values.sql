@@ -13,10 +13,10 @@ WITH highest AS (
 named AS MATERIALIZED (
   SELECT
     i.module_id, i.instruction_id, i.name, i.form_id,
-    c.kind = 'entry' AS is_entry
+    coalesce(c.kind = 'entry', FALSE) AS is_entry
   FROM asked_contents
   JOIN store.instructions AS i USING (module_id)
-  JOIN computations AS c USING (module_id, computation_id)
+  LEFT JOIN computations AS c USING (module_id, computation_id)
 ),
 placed AS MATERIALIZED (
   SELECT
