@@ -100,6 +100,24 @@ def test_with_gradients_of_each_example_goes_all_of_the_examples(
     assert row["saved_reserved_bytes"] == pytest.approx(2.50 * 2**30, rel=0.25)
 
 
+@pytest.mark.parametrize(
+    "program", ["centred_paths", "median_paths", "centred_features"]
+)
+def test_what_needs_all_parts_before_each_is_no_sum(
+    program: str, tmp_path: Path
+) -> None:
+    """A distance to the mean and a median take a second pass over what is kept."""
+    rules = {row["rule_id"] for row in listed(program, tmp_path)}
+    assert not rules & {"sum_in_loop", "keep_last", "chunk_batch"}
+
+
+def test_a_mean_of_what_is_computed_is_a_sum(tmp_path: Path) -> None:
+    """The same paths, without that mean: 128 steps of 65,536 walks of 8 numbers."""
+    row, *_ = listed("mean_paths", tmp_path)
+    assert row["rule_id"] == "sum_in_loop"
+    assert row["saved_reserved_bytes"] == pytest.approx(256 * 2**20, rel=0.05)
+
+
 def test_a_price_has_no_batch_to_halve(tmp_path: Path) -> None:
     """Its strike is a number and so is the price: nothing is updated by that."""
     rules = {row["rule_id"] for row in listed("heston_vega", tmp_path)}

@@ -56,16 +56,19 @@
 -- grain: module content, value, mark, subject
 -- steps: described_values, arrays, missed_pairs, arguments, argument_places,
 --   updating_programs, argument_sizes, batch_sizes, scheduled_instructions,
---   saved_arrays, loop_arrays, loop_stacks, histories, program_traits,
---   padded_arrays, returned_arrays, new_states, grown_results,
---   dense_gradients, result_arrays, read_steps, result_sources,
---   positional_arrays, windowed_arrays, widened_arrays, kept_stacks,
---   long_loops, narrow_programs, awaiting_gradients, shaped_arrays,
---   one_hot_arrays, softmax_dimensions, narrowed_arguments, whole_states,
---   undivided_arguments, whole_updates, batch_arrays, halved_arrays,
---   prepared_stacks, relaid_arrays, gathered_results, real_spectra,
---   chunkable_arrays, divided_programs, replicated_values, promotions,
---   promoted_arrays, marks_of_saved, marks_alone
+--   saved_arrays, loop_arrays, loop_stacks, reducing_instructions,
+--   row_wise_arrays, loop_histories, history_forms, history_members,
+--   history_readers, histories, program_traits, padded_arrays,
+--   returned_arrays, new_states, grown_results, dense_gradients,
+--   result_arrays, read_steps, result_sources, positional_arrays,
+--   windowed_arrays, widened_arrays, kept_stacks, long_loops, narrow_programs,
+--   awaiting_gradients, shaped_arrays, one_hot_arrays, softmax_dimensions,
+--   narrowed_arguments, whole_states, undivided_arguments, whole_updates,
+--   batch_arrays, halved_arrays, prepared_stacks, relaid_arrays,
+--   gathered_results, real_spectra, example_lengths, jacobian_programs,
+--   mapped_arrays, collected_arrays, summed_arrays, chunkable_arrays,
+--   divided_programs, replicated_values, promotions, promoted_arrays,
+--   marks_of_saved, marks_alone
 -- param run
 -- param program
 -- column module_id

@@ -3,7 +3,7 @@
 -- grain: instruction
 SELECT
   i.module_id, i.instruction_id, i.computation_id, i.schedule_step, f.opcode,
-  f.parameter_number, f.op_name, f.shape, i.is_root,
+  f.parameter_number, f.op_name, f.shape, f.logical_bytes, i.is_root,
   f.op_name LIKE '%rematted_computation%' AS is_recomputed,
   f.op_name LIKE '%transpose(%' AS is_backward,
   f.op_name LIKE '%jvp(%' AS is_differentiated,
