@@ -6,10 +6,12 @@ import pytest
 
 from bench.fits import CLOSE, DATA, fitted
 
-EXACT = ("batches", "images", "kernels", "pieces")
+EXACT = (
+    *("batches", "bodies", "edges", "images", "kernels", "pieces", "recurrences"),
+    "volumes",
+)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("series", EXACT)
 def test_lines_squares_pieces_and_guests_are_foretold(series: str) -> None:
     """Activations of batches lie in the new weights until they are larger."""
@@ -20,7 +22,6 @@ def test_lines_squares_pieces_and_guests_are_foretold(series: str) -> None:
     assert fit.lower_size <= fit.largest_size <= (fit.upper_size or 0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(DATA.glob("*.json")), ids=lambda f: f.stem)
 def test_the_lower_size_compiles_within_the_limit(file: object) -> None:
     """Also where the compiler decides otherwise for larger sizes."""

@@ -3,22 +3,23 @@
 --   grows?
 -- definition: For each series of sizes (size_slices), the dimensions of every
 --   buffer of the greatest compiled size grow in proportion between it and the
---   next one, by buffers that both have and whose dimensions change as the
---   size does; other buffers take their dimensions from those of the same
---   size. Dimensions are rounded up to tiles. Reserved memory at a size is all
---   allocations that are not temporary, and the highest sum of temporary
---   buffers over the schedule, times the fragmentation at the greatest
---   compiled size. largest_size is the greatest size that stays within the
---   limit. lower_size leaves room for twice the largest error at a compiled
---   size, at least for 2 %, for more the farther it is from the greatest
---   compiled size, and for all that grows in other memory spaces; upper_size
---   leaves as much on the other side, and counts values that a compiler for an
---   accelerator may compute again where memory is short only where they are
---   made and last read. For both and for largest_size, what other memory
---   spaces hold beyond 128 MiB, the VMEM of a TPU, counts here, but not in
---   constant_bytes and the other terms. Sizes that were compiled bound all
---   three, and lower_size is at most twice the greatest of them: beyond, the
---   compiler may decide otherwise.
+--   next one, or as a square or cube, by buffers that both have and whose
+--   dimensions change as the size does; other buffers take their dimensions
+--   from those of the same size. Dimensions are rounded up to tiles. Reserved
+--   memory at a size is all allocations that are not temporary, and the
+--   highest sum of temporary buffers over the schedule, times the
+--   fragmentation at the greatest compiled size. largest_size is the greatest
+--   size that stays within the limit. lower_size leaves room for twice the
+--   largest error at a compiled size, at least for 2 %, for more the farther
+--   it is from the greatest compiled size, and for all that grows in other
+--   memory spaces; upper_size leaves as much on the other side, and counts
+--   values that a compiler for an accelerator may compute again where memory
+--   is short only where they are made and last read. For both and for
+--   largest_size, what other memory spaces hold beyond 128 MiB, the VMEM of a
+--   TPU, counts here, but not in constant_bytes and the other terms. Sizes
+--   that were compiled bound all three, and lower_size is at most twice the
+--   greatest of them, and reserves at most twice as much: beyond, the compiler
+--   may decide otherwise.
 -- grain: subject, memory space, axis, other axes
 -- steps: size_models, axis_names, sized_values, paired_values,
 --   renamed_sizes, buffer_laws, growing_parts, compiled_errors,

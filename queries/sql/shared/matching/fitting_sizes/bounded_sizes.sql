@@ -3,7 +3,9 @@
 -- grain: model
 WITH RECURSIVE goals AS MATERIALIZED (
   SELECT
-    m.model, m.usable_bytes, m.base_size, m.base_bytes, e.fast_bytes,
+    m.model, m.base_size, m.base_bytes, e.fast_bytes,
+    CASE WHEN g.goal = 'lower' THEN least(m.usable_bytes, 2 * m.base_bytes)
+      ELSE m.usable_bytes END AS usable_bytes,
     g.goal, g.direction, greatest(0.02, 2 * e.error_ratio) AS margin_ratio
   FROM size_models AS m
   JOIN compiled_errors AS e USING (model)
@@ -72,13 +74,17 @@ search (model, goal, fits_size, over_size, round) AS (
               f.unit_bytes * coalesce(list_product(list_transform(
                 f.dimensions,
                 lambda d: ceil(greatest(
-                  d.greatest_size + d.slope * (c.size - f.base_size), 1
+                  d.fixed_size + (d.greatest_size - d.fixed_size)
+                  * (c.size / f.base_size) ** d.power
+                  + d.slope * (c.size - f.base_size), 1
                 ) / d.tile) * d.tile
               )), 1) AS own_bytes,
               f.host_bytes * coalesce(list_product(list_transform(
                 f.host_dimensions,
                 lambda d: ceil(greatest(
-                  d.greatest_size + d.slope * (c.size - f.base_size), 1
+                  d.fixed_size + (d.greatest_size - d.fixed_size)
+                  * (c.size / f.base_size) ** d.power
+                  + d.slope * (c.size - f.base_size), 1
                 ) / d.tile) * d.tile
               )), 1) AS room_bytes,
               CASE WHEN room_bytes IS NULL OR own_bytes > room_bytes

@@ -24,13 +24,17 @@ WITH held AS (
           f.unit_bytes * coalesce(list_product(list_transform(
             f.dimensions,
             lambda d: ceil(greatest(
-              d.greatest_size + d.slope * (c.compiled.size - f.base_size), 1
+              d.fixed_size + (d.greatest_size - d.fixed_size)
+              * (c.compiled.size / f.base_size) ** d.power
+              + d.slope * (c.compiled.size - f.base_size), 1
             ) / d.tile) * d.tile
           )), 1) AS own_bytes,
           f.host_bytes * coalesce(list_product(list_transform(
             f.host_dimensions,
             lambda d: ceil(greatest(
-              d.greatest_size + d.slope * (c.compiled.size - f.base_size), 1
+              d.fixed_size + (d.greatest_size - d.fixed_size)
+              * (c.compiled.size / f.base_size) ** d.power
+              + d.slope * (c.compiled.size - f.base_size), 1
             ) / d.tile) * d.tile
           )), 1) AS room_bytes,
           CASE WHEN room_bytes IS NULL OR own_bytes > room_bytes

@@ -54,8 +54,9 @@ SELECT
   p.value_id, p.is_main, p.kind, p.allocation_id, p.allocation_bytes,
   p.offset_bytes, p.size_bytes, p.start_step, p.end_step, p.sizes, p.tile,
   p.minor_to_major,
-  -- A law of the size: in proportion to it, or as many more as it has; others,
-  -- such as those of windows, are numbers that the other size lacks.
+  -- A law of the size: in proportion to it, or as many more as it has, or one
+  -- for a number of these, as windows have; others are numbers that the other
+  -- size lacks.
   CASE WHEN list_bool_and(list_transform(
     list_zip(p.sizes, p.other_sizes),
     lambda d: d[1] = d[2]
@@ -63,6 +64,11 @@ SELECT
       OR (
         d[1] * p.lesser_size = d[2] * p.base_size
         OR d[1] - d[2] = p.base_size - p.lesser_size
+        OR d[1] > d[2]
+        AND (p.base_size - p.lesser_size) % (d[1] - d[2]) = 0
+        AND abs(
+          d[1] * (p.base_size - p.lesser_size) / (d[1] - d[2]) - p.base_size
+        ) < 0.1 * p.base_size
       ) AND NOT coalesce(list_contains(t.numbers, d[1]), FALSE)
       OR NOT (
         list_contains(b.numbers, d[2]) OR list_contains(o.numbers, d[1])

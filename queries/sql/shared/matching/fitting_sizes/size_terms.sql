@@ -11,23 +11,32 @@ WITH evaluated AS MATERIALIZED (
   FROM (
     SELECT
       c.model, c.size, f.kind, f.start_step, f.end_step,
-      len(list_filter(f.dimensions, lambda d: d.slope <> 0)) AS degree,
+      coalesce(list_sum(list_transform(
+        f.dimensions,
+        lambda d: CASE WHEN d.slope <> 0 THEN 1 ELSE d.power END
+      )), 0) AS degree,
       coalesce(list_product(list_transform(
         list_filter(f.dimensions, lambda d: d.slope <> 0),
         lambda d: least(greatest(d.slope * c.size / greatest(
-          d.greatest_size + d.slope * (c.size - f.base_size), 1
+          d.fixed_size + (d.greatest_size - d.fixed_size)
+          * (c.size / f.base_size) ** d.power
+          + d.slope * (c.size - f.base_size), 1
         ), 0), 1)
-      )), 0) AS growing_ratio,
+      )), CASE WHEN degree > 0 THEN 1 ELSE 0 END) AS growing_ratio,
       f.unit_bytes * coalesce(list_product(list_transform(
         f.dimensions,
         lambda d: ceil(greatest(
-          d.greatest_size + d.slope * (c.size - f.base_size), 1
+          d.fixed_size + (d.greatest_size - d.fixed_size)
+          * (c.size / f.base_size) ** d.power
+          + d.slope * (c.size - f.base_size), 1
         ) / d.tile) * d.tile
       )), 1) AS own_bytes,
       f.host_bytes * coalesce(list_product(list_transform(
         f.host_dimensions,
         lambda d: ceil(greatest(
-          d.greatest_size + d.slope * (c.size - f.base_size), 1
+          d.fixed_size + (d.greatest_size - d.fixed_size)
+          * (c.size / f.base_size) ** d.power
+          + d.slope * (c.size - f.base_size), 1
         ) / d.tile) * d.tile
       )), 1) AS room_bytes
     FROM (
