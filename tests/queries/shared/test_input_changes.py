@@ -132,6 +132,25 @@ def test_counts_of_an_optimiser_are_there_below_another_one(tmp_path: Path) -> N
     ]
 
 
+def test_moments_below_another_transformation_are_paired(tmp_path: Path) -> None:
+    """Where all names are attributes, gradients that are summed up end like moments."""
+    base = ["params.w", "opt[1][0].mu.w", "opt[1][0].nu.w"]
+    inner = ["opt.inner[1][0].mu.w", "opt.inner[1][0].nu.w"]
+    candidate = ["params.w", "opt.acc_grads.w", *inner]
+    assert changes(tmp_path, base, candidate) == [
+        ("new", "optimiser state", None, "1", 1)
+    ]
+
+
+def test_a_momentum_is_no_first_moment(tmp_path: Path) -> None:
+    base = ["params['w']", "opt[0].trace['w']"]
+    candidate = ["params['w']", "opt[0].mu['w']", "opt[0].nu['w']"]
+    assert changes(tmp_path, base, candidate) == [
+        ("new", "optimiser state", None, "2", 2),
+        ("gone", "optimiser state", "1", None, 1),
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "meaning"),
     [

@@ -2,10 +2,11 @@
 -- question: Which arguments of two modules correspond to each other?
 -- definition: Each parameter once. First by op_name, if it is unique in both
 --   modules, because an additional argument renumbers those after it; then by
---   its end, from the last attribute on (.mu['w']), and the shape, the n-th
---   where both have as many, or all but its element type, if both are unique:
---   another transformation may be around an optimiser, and its moments of
---   another type; then by number,
+--   all of it but a part that was put in or taken out, with the shape, if both
+--   are unique; then by its end, from the last attribute on (.mu['w']), and
+--   the shape, the n-th where both have as many, or all but its element type,
+--   if both are unique: another transformation may be around an optimiser, and
+--   its moments of another type; then by number,
 --   if op_names are equal, one of them is missing, or the dimensions are equal
 --   and both modules have as many parameters, as for a renamed argument.
 --   Others are new or gone, and have no row.
@@ -93,6 +94,46 @@ unpaired AS MATERIALIZED (
       AND e.own_number = c.parameter_number
   ) AS s
 ),
+tails AS MATERIALIZED (
+  SELECT
+    base_id, own_id, is_own, tail, dimensions,
+    any_value(number) AS number, any_value(name) AS name,
+    any_value(head) AS head
+  FROM (
+    SELECT
+      base_id, own_id, is_own, dimensions, parameter_number AS number, name,
+      substr(argument, place) AS tail,
+      regexp_replace(substr(argument, 1, place - 1), '\d+', '', 'g') AS head
+    FROM (
+      SELECT *, unnest(range(2, length(argument))) AS place
+      FROM unpaired
+    )
+    WHERE substr(argument, place, 1) IN ('.', '[')
+  )
+  GROUP BY base_id, own_id, is_own, tail, dimensions
+  HAVING count(*) = 1
+),
+-- A tail that both have alone, behind what one has less of, numbers apart:
+-- .opt_state[1][0].mu.w becomes .opt_state.inner_opt_state[1][0].mu.w.
+by_insertion AS MATERIALIZED (
+  SELECT DISTINCT
+    b.base_id, b.own_id, b.number AS base_number, c.number AS own_number,
+    b.name AS base_name, c.name AS own_name
+  FROM tails AS b
+  JOIN tails AS c USING (base_id, own_id, tail, dimensions)
+  WHERE NOT b.is_own
+    AND c.is_own
+    AND (starts_with(b.head, c.head) OR starts_with(c.head, b.head))
+),
+renamed AS MATERIALIZED (
+  SELECT u.*
+  FROM unpaired AS u
+  ANTI JOIN by_insertion AS d
+    ON d.base_id = u.base_id
+    AND d.own_id = u.own_id
+    AND CASE WHEN u.is_own THEN d.own_number ELSE d.base_number END
+      = u.parameter_number
+),
 by_ending AS MATERIALIZED (
   SELECT DISTINCT
     base_id, own_id, unnest(base_side).number AS base_number,
@@ -113,7 +154,7 @@ by_ending AS MATERIALIZED (
             ELSE regexp_replace(u.dimensions, '^\w+', '')
           END AS dimensions
         ), t.has_type
-      FROM unpaired AS u
+      FROM renamed AS u
       CROSS JOIN (SELECT unnest([TRUE, FALSE]) AS has_type) AS t
     )
     WHERE ending <> ''
@@ -126,8 +167,8 @@ by_number AS (
   SELECT
     b.base_id, b.own_id, b.parameter_number AS base_number,
     c.parameter_number AS own_number, b.name AS base_name, c.name AS own_name
-  FROM unpaired AS b
-  JOIN unpaired AS c USING (base_id, own_id, parameter_number)
+  FROM renamed AS b
+  JOIN renamed AS c USING (base_id, own_id, parameter_number)
   ANTI JOIN by_ending AS d
     ON d.base_id = b.base_id
     AND d.own_id = b.own_id
@@ -150,6 +191,8 @@ SELECT
   m.base_name AS base_instruction, m.own_name AS instruction
 FROM (
   FROM by_argument
+  UNION ALL
+  FROM by_insertion
   UNION ALL
   FROM by_ending
   UNION ALL

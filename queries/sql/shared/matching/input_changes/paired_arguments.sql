@@ -1,5 +1,6 @@
 -- step: Arguments of both sides that are paired. is_reshaped: they have other
---   dimensions, and another number of these or the same number of elements.
+--   dimensions, and another number of these, the same number of elements, or
+--   as many in the first two, as a batch in other parts has.
 -- grain: pair, argument
 SELECT
   p.base_module_id AS base_id, p.candidate_module_id AS candidate_id,
@@ -11,9 +12,12 @@ SELECT
   b.sharding IS DISTINCT FROM c.sharding AS is_resharded,
   len(b.sizes) <> len(c.sizes)
   OR coalesce(
-    b.sizes <> c.sizes
-    AND NOT is_resharded
-    AND list_product(b.sizes) = list_product(c.sizes), FALSE
+    NOT is_resharded
+    AND (
+      b.sizes <> c.sizes AND list_product(b.sizes) = list_product(c.sizes)
+      OR b.sizes[1] <> c.sizes[1]
+      AND b.sizes[1] * b.sizes[2] = c.sizes[1] * c.sizes[2]
+    ), FALSE
   ) AS is_reshaped
 FROM paired_parameters(
   base_ids := (

@@ -149,6 +149,17 @@ SELECT
   format('[{}]', array_to_string(candidate_sizes, ',')),
   count(*), list(argument ORDER BY length(argument), argument),
   CAST(sum(delta) AS BIGINT)
-FROM paired_arguments
-WHERE is_reshaped
+FROM (
+  SELECT
+    p.* REPLACE (
+      list_transform(
+        p.base_sizes, lambda x, i: x * coalesce(p.base_parts[i], 1)
+      ) AS base_sizes,
+      list_transform(
+        p.candidate_sizes, lambda x, i: x * coalesce(p.candidate_parts[i], 1)
+      ) AS candidate_sizes
+    )
+  FROM paired_arguments AS p
+  WHERE p.is_reshaped
+)
 GROUP BY base_id, candidate_id, base_sizes, candidate_sizes
