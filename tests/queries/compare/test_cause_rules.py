@@ -100,7 +100,7 @@ RESHAPED = ("cnn_no_accumulation", "cnn_unrolled")
 # test_edits_in_functions.py.
 ELSEWHERE = (
     *("edit_stored", "edit_stored_no_more"),
-    *("output_computed", "stack_added", "stack_removed"),
+    *("output_computed", "saved_stack_added", "stack_added", "stack_removed"),
 )
 
 

@@ -30,7 +30,26 @@ CLAIMS = {
             " first at heads.py:36",
             "proven",
         ),
+    ],
+    # The function was called before, too; another key is drawn beside it.
+    ("robot_video", "second_view"): [
+        (
+            "losses.py:101 total_loss: added: Agent.observe (conv_general_dilated,"
+            " relu, total_loss)",
+            "proven",
+        ),
         ("unexplained", "unknown"),
+    ],
+    # All that is three times as large follows from what is first; the moments
+    # of another type resize nothing.
+    ("robot_video", "flow_samples"): [
+        (
+            "other shapes in 40 operations, as f32[32,16,8,16,14] →"
+            " f32[32,16,24,16,14], first at losses.py:40",
+            "proven",
+        ),
+        ("the edit, given these inputs", "likely"),
+        ("the inputs", "proven"),
     ],
     ("distillation", "multi_steps"): [
         ("the inputs", "proven"),

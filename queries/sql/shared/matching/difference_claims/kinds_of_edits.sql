@@ -4,7 +4,8 @@
 --   large as it is: another shape, or another number of steps whose results it
 --   stacks. An array with a part for each step is of a loop that the backward
 --   pass newly runs, or no longer.
---   The inputs are nobody's edit: place 0.
+--   The inputs are nobody's edit: place 0. Other types of these resize
+--   nothing.
 -- grain: pair, memory space, row of buffer_changes, edit
 WITH partitioned_pairs AS (
   SELECT
@@ -12,6 +13,12 @@ WITH partitioned_pairs AS (
   FROM split_pairs AS p
   JOIN store.snapshots AS s ON s.module_id = p.own_id
   GROUP BY p.pair
+),
+resized_inputs AS (
+  SELECT DISTINCT pair
+  FROM changed_buffers
+  WHERE parameter IS NOT NULL
+    AND part NOT IN ('alias', 'retyped')
 )
 SELECT c.pair, c.space_color, c.number, e.place
 FROM (
@@ -86,6 +93,8 @@ FROM changed_buffers AS c
 JOIN split_pairs AS p USING (pair)
 WHERE p.has_other_inputs
   AND (
-    c.part IN ('resized', 'retyped', 'repadded')
+    c.part IN ('retyped', 'repadded')
+    OR c.part = 'resized'
+    AND c.pair IN (SELECT r.pair FROM resized_inputs AS r)
     OR c.parameter IS NOT NULL AND c.part <> 'alias'
   )

@@ -1,11 +1,11 @@
 -- step: The line at which what comes from a frame was edited: the outermost
 --   call that less than half of the program comes from, four of five of whose
---   operations are unmatched, and that leads through no function which was
---   edited itself; else the innermost line of the user, but for one of a
---   function that other lines call as well, with operations that all match:
---   what differs is the call. So it is where the other side has what comes
---   from a function at a call of it. callee: the user's function that is
---   called at that line.
+--   operations are unmatched, and that is one of added_calls or leads through
+--   no function which was edited itself; else the innermost line of the user,
+--   but for one of a function that other lines call as well, with operations
+--   that all match: what differs is the call. So it is where the other side
+--   has what comes from a function at a call of it. callee: the user's
+--   function that is called at that line. is_added: it is an added call.
 -- grain: pair, side, frame
 WITH frame_counts AS (
   SELECT
@@ -62,7 +62,7 @@ callers AS (
       source_file := c.file_name, function_name := c.function_name,
       line := c.line, callee := lag(c.function_name) OVER (
         PARTITION BY c.pair, c.is_candidate, c.frame_id ORDER BY c.distance
-      ), distance := c.distance
+      ), distance := c.distance, is_added := a.site IS NOT NULL
     ) AS place,
     coalesce(bool_or(e.pair IS NOT NULL) OVER (
       PARTITION BY c.pair, c.is_candidate, c.frame_id
@@ -71,6 +71,7 @@ callers AS (
     ), FALSE) AS is_edited_below
   FROM call_sites AS c
   LEFT JOIN edited_functions AS e USING (pair, file_name, function_name)
+  LEFT JOIN added_calls AS a USING (pair, is_candidate, site)
 ),
 program_counts AS (
   SELECT pair, is_candidate, sum(operation_count) AS operation_count
@@ -85,7 +86,7 @@ chosen AS (
       CASE
         WHEN s.unmatched_count >= 0.8 * s.operation_count
           AND s.operation_count < 0.5 * p.operation_count
-          AND NOT c.is_edited_below
+          AND (c.place.is_added OR NOT c.is_edited_below)
           THEN c.distance
         WHEN h.site IS NULL THEN -1 - c.distance
         ELSE -1000 - c.distance

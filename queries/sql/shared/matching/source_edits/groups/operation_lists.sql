@@ -2,7 +2,8 @@
 --   most of it. Those of the forward pass name it, if there are any, and what
 --   has a result of half the largest before what has less. Arithmetic, and
 --   conversions even more, say little of what is computed. The unnamed are
---   there, but name nothing.
+--   there, but name nothing. Where one side has nothing but integers of random
+--   numbers, that is left out: another key is drawn, or another part of it.
 -- grain: pair, file, function
 WITH operation_sums AS (
   SELECT
@@ -16,6 +17,7 @@ WITH operation_sums AS (
     bool_or(
       opcode NOT IN ('while', 'reduce') AND element_type = 'tuple'
     ) AS returns_tuple,
+    bool_and(element_type IN ('u32', 'u64')) AS is_of_bits,
     min(instruction_id) AS first_id,
     arg_max(line, (is_once, size_bytes, -instruction_id)) AS line
   FROM (
@@ -45,6 +47,13 @@ named_operations AS (
   FROM operation_sums AS s
   WINDOW same_side AS (
     PARTITION BY s.pair, s.source_file, s.function_name, s.is_candidate
+  )
+  QUALIFY NOT (
+    bool_and(s.is_of_bits OR s.returns_tuple) OVER same_side
+    AND bool_or(s.is_of_bits) OVER same_side
+  )
+  OR bool_and(s.is_of_bits OR s.returns_tuple) OVER (
+    PARTITION BY s.pair, s.source_file, s.function_name
   )
 )
 SELECT

@@ -1,7 +1,9 @@
 -- step: Groups of other shapes that have that of an array which is joined or
 --   cut on one side alone: they belong to that. So do those in which the same
 --   sizes differ as in what is joined or cut in another size, where all that
---   it is made of, and the arguments, have the same sizes.
+--   it is made of, and the arguments, have the same sizes. Where a size that
+--   no argument has is a multiple of what it was, all that differs by the same
+--   factor belongs to the first of it.
 -- grain: pair, group
 WITH cuts AS MATERIALIZED (
   SELECT
@@ -39,6 +41,18 @@ sizes AS (
     AND a.has_same_sizes
     AND len(string_split(r.base_text, ','))
       = len(string_split(r.candidate_text, ','))
+),
+factors AS (
+  SELECT
+    pair, rank, min(candidate_size / base_size) AS factor
+  FROM (
+    SELECT
+      pair, rank, TRY_CAST(unnest(changed)[1] AS DOUBLE) AS base_size,
+      TRY_CAST(unnest(changed)[2] AS DOUBLE) AS candidate_size
+    FROM sizes
+  )
+  GROUP BY pair, rank
+  HAVING count(DISTINCT candidate_size / base_size) = 1
 )
 SELECT pair, rank, min(maker_rank) AS maker_rank
 FROM (
@@ -62,5 +76,12 @@ FROM (
   WHERE m.is_made
     AND NOT g.is_made
     AND len(m.changed) > 0
+  UNION ALL
+  SELECT g.pair, g.rank, m.rank
+  FROM factors AS g
+  JOIN factors AS m
+    ON m.pair = g.pair
+    AND m.factor = g.factor
+    AND m.rank < g.rank
 )
 GROUP BY pair, rank

@@ -85,7 +85,8 @@ sited_loops AS (
     n.line AS inner_line,
     coalesce(m.file_name, s.source_file) AS source_file,
     coalesce(m.function_name, s.function_name) AS function_name,
-    coalesce(m.line, s.line) AS line, m.pair IS NOT NULL AS is_called_again
+    coalesce(m.line, s.line) AS line,
+    m.pair IS NOT NULL OR coalesce(s.is_added, FALSE) AS is_called_again
   FROM unmatched_loops AS l
   LEFT JOIN edit_sites AS s
     ON s.pair = l.pair
