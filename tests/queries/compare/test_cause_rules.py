@@ -101,6 +101,7 @@ RESHAPED = ("cnn_no_accumulation", "cnn_unrolled")
 ELSEWHERE = (
     *("edit_stored", "edit_stored_no_more"),
     *("output_computed", "saved_stack_added", "stack_added", "stack_removed"),
+    *("remat_saves_products", "remat_recomputes_products"),
 )
 
 

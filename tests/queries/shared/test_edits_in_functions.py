@@ -51,6 +51,21 @@ CLAIMS = {
         ("the edit, given these inputs", "likely"),
         ("the inputs", "proven"),
     ],
+    # More operations are recomputed, but of what fills the memory less.
+    ("expert_layers_tpu", "dots"): [
+        (
+            "model.py:70 block: remat saves more: 8 → 1 products of matrices are"
+            " recomputed",
+            "proven",
+        ),
+    ],
+    # A conversion that both have stands before another sharding.
+    ("expert_layers_tpu", "sequence_shards"): [
+        (
+            "model.py:79 forward: sharding constraint 64x1x1, 4 copies → 64x4x1",
+            "proven",
+        ),
+    ],
     ("distillation", "multi_steps"): [
         ("the inputs", "proven"),
         ("unexplained", "unknown"),

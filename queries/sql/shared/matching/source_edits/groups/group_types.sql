@@ -63,6 +63,20 @@ keys AS (
   HAVING base_type <> candidate_type
     AND NOT is_on_both_sides
 ),
+-- Conversions that the other side has as often: alone they are no other type.
+kept_conversions AS (
+  SELECT
+    g.pair, g.key, g.element_type, o.element_type AS given_type, g.size_bytes
+  FROM grouped_operations AS g
+  JOIN operand_edges AS e USING (pair, is_candidate, instruction_id)
+  JOIN operations AS o
+    ON o.pair = e.pair
+    AND o.is_candidate = e.is_candidate
+    AND o.instruction_id = e.operand_id
+  WHERE g.opcode = 'convert'
+  GROUP BY g.pair, g.key, g.element_type, o.element_type, g.size_bytes
+  HAVING count_if(g.is_candidate) = count_if(NOT g.is_candidate)
+),
 -- Conversions that only operations read which the other side lacks.
 of_new_operations AS (
   SELECT g.pair, g.is_candidate, g.instruction_id
@@ -120,7 +134,8 @@ retyped AS (
       AS base_type,
     CASE WHEN g.is_candidate THEN g.element_type ELSE o.element_type END
       AS candidate_type, 1 AS operation_count, g.is_candidate, g.line,
-    g.instruction_id, CASE WHEN NOT g.is_candidate THEN o.key END AS kept_key
+    g.instruction_id, CASE WHEN NOT g.is_candidate THEN o.key END AS kept_key,
+    k.pair IS NOT NULL AS is_kept
   FROM grouped_operations AS g
   JOIN operand_edges AS e USING (pair, is_candidate, instruction_id)
   JOIN operations AS o
@@ -149,6 +164,12 @@ retyped AS (
     AND s.element_type = g.element_type
     AND s.size_bytes = g.size_bytes
     AND s.dims <> g.dims
+  LEFT JOIN kept_conversions AS k
+    ON k.pair = g.pair
+    AND k.key = g.key
+    AND k.element_type = g.element_type
+    AND k.given_type = o.element_type
+    AND k.size_bytes = g.size_bytes
   WHERE g.is_start
     AND g.opcode = 'convert'
     AND g.element_type <> o.element_type
@@ -223,7 +244,7 @@ GROUP BY
   r.pair, r.source_file, r.function_name, r.base_type, r.candidate_type
 -- Gradients alone have another type where other operations do.
 HAVING count(r.first_id) > 0
-  OR count(r.instruction_id) > 0
+  OR count(r.instruction_id) FILTER (WHERE NOT r.is_kept) > 0
 QUALIFY row_number() OVER (
   PARTITION BY r.pair, r.source_file, r.function_name
   ORDER BY sum(r.operation_count) DESC, r.base_type, r.candidate_type

@@ -72,6 +72,10 @@ RIGHT JOIN (
       AS computed_base,
     sum(candidate_recomputed) FILTER (WHERE NOT (is_move OR is_layout))
       AS computed_candidate,
+    coalesce(sum(base_recomputed) FILTER (WHERE is_product), 0)
+      AS base_products,
+    coalesce(sum(candidate_recomputed) FILTER (WHERE is_product), 0)
+      AS candidate_products,
     sum(base_recomputed) FILTER (WHERE has_changed) AS changed_base,
     sum(candidate_recomputed) FILTER (WHERE has_changed)
       AS changed_candidate,

@@ -2,7 +2,7 @@
 --   are recomputed in the backward pass. A key has changed if it is recomputed
 --   on one side only, or as often computed but not as often recomputed; not
 --   where that side has more of it in both, which are other operations.
---   is_move: it only reads or writes a part of an array, such as of what a
+--   is_product: it multiplies matrices. is_move: it only reads or writes a part of an array, such as of what a
 --   loop saved; is_layout: it only arranges the elements of one. JAX rounds
 --   what a policy saves (reduce-precision), which recomputes nothing.
 -- grain: pair, key
@@ -13,6 +13,7 @@ SELECT
   ) AS is_move,
   any_value(opcode) IN ('reshape', 'transpose', 'broadcast', 'copy')
     AS is_layout,
+  any_value(opcode) IN ('dot', 'convolution') AS is_product,
   count_if(NOT is_candidate AND is_recomputed) AS base_recomputed,
   count_if(is_candidate AND is_recomputed) AS candidate_recomputed,
   count_if(NOT is_candidate AND NOT is_recomputed) AS base_computed,

@@ -7,7 +7,9 @@
 --   Checkpoints of several loops that one function leads to, each by a call of
 --   its own, are edited at the call with most of what is recomputed. Where
 --   only one side has opt-barriers of some function, the call that writes most
---   of them is the checkpoint.
+--   of them is the checkpoint. What is saved of products of matrices is most of
+--   the memory: where fewer of these are recomputed, though more operations,
+--   more is saved.
 -- grain: pair
 WITH RECURSIVE changed_keys AS MATERIALIZED (
   SELECT c.pair, c.key
@@ -209,11 +211,26 @@ paths AS (
 )
 SELECT
   t.pair, 'recomputation' AS change,
-  coalesce(m.base_parts, CAST(t.base_recomputed AS VARCHAR)) AS base_text,
-  coalesce(m.candidate_parts, CAST(t.candidate_recomputed AS VARCHAR))
-    AS candidate_text,
+  coalesce(
+    m.base_parts,
+    CAST(CASE
+      WHEN t.is_of_products THEN t.base_products ELSE t.base_recomputed
+    END AS VARCHAR)
+  ) AS base_text,
+  coalesce(
+    m.candidate_parts,
+    CAST(CASE
+      WHEN t.is_of_products THEN t.candidate_products
+      ELSE t.candidate_recomputed
+    END AS VARCHAR)
+  ) AS candidate_text,
   CASE
     WHEN m.pair IS NOT NULL THEN 'moved'
+    WHEN t.is_of_products
+      THEN CASE
+        WHEN t.candidate_products < t.base_products THEN 'saves products'
+        ELSE 'recomputes products'
+      END
     WHEN t.candidate_recomputed > t.base_recomputed
       THEN CASE WHEN t.more_barriers > 0 THEN 'more' ELSE 'saves less' END
     WHEN t.is_kept
@@ -226,7 +243,15 @@ SELECT
   CASE WHEN s.is_candidate THEN l.line ELSE s.line END AS base_line,
   CASE WHEN s.is_candidate THEN s.line ELSE l.line END AS candidate_line,
   p.base_paths, p.candidate_paths
-FROM recomputation_changes AS t
+FROM (
+  SELECT
+    *, is_kept
+    AND more_barriers = 0
+    AND least(base_products, base_recomputed) > 0
+    AND sign(candidate_products - base_products)
+      = -sign(candidate_recomputed - base_recomputed) AS is_of_products
+  FROM recomputation_changes
+) AS t
 LEFT JOIN moved_checkpoints AS m ON m.pair = t.pair
 LEFT JOIN paths AS p ON p.pair = t.pair
 LEFT JOIN checkpoint_sites AS s ON s.pair = t.pair
