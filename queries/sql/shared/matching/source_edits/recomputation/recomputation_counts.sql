@@ -2,9 +2,10 @@
 --   are recomputed in the backward pass. A key has changed if it is recomputed
 --   on one side only, or as often computed but not as often recomputed; not
 --   where that side has more of it in both, which are other operations.
---   is_product: it multiplies matrices. is_move: it only reads or writes a part of an array, such as of what a
---   loop saved; is_layout: it only arranges the elements of one. JAX rounds
---   what a policy saves (reduce-precision), which recomputes nothing.
+--   is_product: it multiplies matrices. is_move: it only reads or writes a
+--   part of an array, such as of what a loop saved; is_layout: it only
+--   arranges the elements of one. JAX rounds what a policy saves (reduce-
+--   precision), which recomputes nothing.
 -- grain: pair, key
 SELECT
   pair, key,

@@ -7,9 +7,9 @@
 --   Checkpoints of several loops that one function leads to, each by a call of
 --   its own, are edited at the call with most of what is recomputed. Where
 --   only one side has opt-barriers of some function, the call that writes most
---   of them is the checkpoint. What is saved of products of matrices is most of
---   the memory: where fewer of these are recomputed, though more operations,
---   more is saved.
+--   of them is the checkpoint. What is saved of products of matrices is most
+--   of the memory: where fewer of these are recomputed, though more
+--   operations, more is saved.
 -- grain: pair
 WITH RECURSIVE changed_keys AS MATERIALIZED (
   SELECT c.pair, c.key
