@@ -120,10 +120,12 @@ def _reservations(row: dict[str, Any]) -> Iterator[str]:
     elif row["largest_size"] == 0:
         yield f"{where}: no size fits by the laws of the sizes that were compiled"
     if row["is_extrapolated"]:
+        is_twice = row["largest_size"] > 2 * row["max_size"]
+        words = "is more than twice" if is_twice else "needs more than twice as much as"
+        safe_size = row["lower_size"] or row["largest_size"]
         yield (
-            f"{row['program']}: {row['axis_name']} = {row['largest_size']:,} is more"
-            f" than twice {row['max_size']:,}, the largest compiled: compile"
-            f" {row['lower_size'] or row['largest_size']:,} before you rely on it"
+            f"{where} = {row['largest_size']:,} {words} {row['max_size']:,}, the"
+            f" largest compiled: compile {safe_size:,} before you rely on it"
         )
 
 

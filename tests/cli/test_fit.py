@@ -108,3 +108,33 @@ def test_fusions_that_take_memory_at_run_time_are_narrated(
         assert "ynn_fusion" in caveat and caveat.endswith(" is not included")
         assert f"jit_train_step: {caveat}" in narration
     assert "the limit is 500.00 MiB (given by --limit)" in narration
+
+
+@pytest.mark.parametrize(
+    ("series", "limit", "warning"),
+    [
+        (
+            "patches",
+            "100MiB",
+            "x[1] = 257 needs more than twice as much as 160, the largest compiled:"
+            " compile 214 before you rely on it",
+        ),
+        (
+            "words",
+            "246MiB",
+            "table[0] = 63,392 is more than twice 16,000, the largest compiled:"
+            " compile 18,712 before you rely on it",
+        ),
+        ("edges", "103MiB", None),
+    ],
+)
+def test_what_is_far_from_the_compiled_sizes_is_to_be_compiled(
+    series: str, limit: str, warning: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Squares need twice as much long before they are twice as large."""
+    dumps = str(DATA / "fits" / f"{series}.tar.xz")
+    code, rows, narration = fitted(capsys, dumps, "--limit", limit)
+    assert code == 0
+    assert [row["is_extrapolated"] for row in rows] == [warning is not None]
+    assert ("rely on it" in narration) == (warning is not None)
+    assert (warning or "") in narration

@@ -4,8 +4,8 @@
 -- definition: largest_size, lower_size and upper_size are those of
 --   fitting_sizes, by a law for each buffer; where the values of a size are
 --   not known, largest_size is that of scaling_law, by a law for the total,
---   and the others are NULL. Beyond twice the greatest compiled size
---   (is_extrapolated) compile lower_size before you rely on it.
+--   and the others are NULL. Beyond twice the greatest compiled size, or what
+--   it reserves (is_extrapolated), compile lower_size before you rely on it.
 --   constant_bytes, linear_bytes and quadratic_bytes add up to the bytes at
 --   largest_size, or else at the greatest compiled size, by the same laws.
 --   growing_part is the part of the memory (parameter, constant, live_out or
@@ -57,8 +57,10 @@
 -- column fitting_beyond BIGINT count neutral: Greatest compiled size that fits
 --   though a smaller one does not: memory does not only grow with the size,
 --   and the sizes before are no bounds; NULL without one.
--- column is_extrapolated BOOLEAN flag neutral: Whether largest_size is more
---   than twice the greatest compiled size; NULL without largest_size.
+-- column is_extrapolated BOOLEAN flag neutral: Whether largest_size, or what
+--   it reserves, is more than twice that of the greatest compiled size; where
+--   the values of a size are not known, only the first. NULL without
+--   largest_size.
 -- column error_ratio DOUBLE ratio lower_is_better: Largest error of the laws
 --   of buffers at a compiled size, as a share of what the greatest reserves.
 -- column usable_bytes BIGINT bytes neutral: The limit.
@@ -97,6 +99,8 @@ laws AS MATERIALIZED (
         ELSE p.max_residual_bytes END AS max_residual_bytes
     ),
     p.axis_name, p.lower_size, p.upper_size, p.fitting_beyond, p.error_ratio,
+    coalesce(p.is_extrapolated, t.largest_size > 2 * t.max_size)
+      AS is_extrapolated,
     p.constant_bytes IS NOT NULL AS is_by_buffers, p.growing_part,
     p.growing_bytes
   FROM totals AS t
@@ -136,8 +140,7 @@ SELECT
   t.axis, coalesce(t.axis_name, t.axis) AS axis_name, t.other_axes,
   t.size_count, t.min_size, t.max_size, t.lower_size, t.largest_size,
   t.upper_size, t.fitting_beyond,
-  t.largest_size > 2 * t.max_size AS is_extrapolated,
-  t.error_ratio, t.usable_bytes, t.limit_from, t.nominal_bytes,
+  t.is_extrapolated, t.error_ratio, t.usable_bytes, t.limit_from, t.nominal_bytes,
   t.constant_bytes, t.linear_bytes, t.quadratic_bytes,
   t.max_residual_bytes, t.size_count > 2 AS is_checked,
   CASE WHEN t.is_by_buffers THEN t.growing_part ELSE m.part END

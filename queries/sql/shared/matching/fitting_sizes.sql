@@ -50,6 +50,9 @@
 --   NULL if memory does not grow.
 -- column fitting_beyond BIGINT count neutral: Greatest compiled size that fits
 --   though a smaller one does not; NULL without one.
+-- column is_extrapolated BOOLEAN flag neutral: Whether largest_size, or what
+--   it reserves, is more than twice that of the greatest compiled size; NULL
+--   without largest_size.
 -- column error_ratio DOUBLE ratio lower_is_better: Largest error of the laws
 --   at a compiled size, as a share of what the greatest reserves.
 -- column max_residual_bytes BIGINT bytes lower_is_better: The same error in
@@ -68,6 +71,10 @@
 SELECT
   m.subject, m.space_color AS color, m.axis, m.other_axes, n.axis_name,
   m.largest_size, m.lower_size, m.upper_size, m.fitting_beyond,
+  m.largest_size > m.base_size
+  AND (
+    m.largest_size > 2 * m.base_size OR m.usable_bytes > 2 * m.base_bytes
+  ) AS is_extrapolated,
   e.error_ratio,
   e.max_residual_bytes,
   CAST(round(t.constant_bytes) AS BIGINT) AS constant_bytes,

@@ -20,8 +20,8 @@ placed AS (
       ) END AS from_minor
   FROM listed AS l
 ),
--- Of the sizes between which a dimension grows.
-bounded AS (
+-- Each dimension in both sizes.
+paired_dimensions AS (
   SELECT
     d.model, d.place, d.dimension, d.tile, d.from_minor, d.base_size,
     d.lesser_size AS lesser_axis, d.greatest_size, coalesce(
@@ -48,7 +48,7 @@ powers AS (
           / (b.base_size / b.lesser_axis) ** x.power - 1
         ) < 1e-9
     )[1] AS law
-  FROM bounded AS b
+  FROM paired_dimensions AS b
 )
 SELECT
   model, place,
