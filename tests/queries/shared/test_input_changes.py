@@ -142,6 +142,16 @@ def test_moments_below_another_transformation_are_paired(tmp_path: Path) -> None
     ]
 
 
+def test_an_average_is_no_other_one_whose_name_begins_alike(tmp_path: Path) -> None:
+    base = ["params['w']", "ema['w']"]
+    candidate = ["params['w']", "ema_fast['w']", "mask"]
+    assert changes(tmp_path, base, candidate) == [
+        ("gone", "averaged weights", "1", None, 1),
+        ("new", "averaged weights", None, "1", 1),
+        ("new", "arguments", None, "1", 1),
+    ]
+
+
 def test_a_momentum_is_no_first_moment(tmp_path: Path) -> None:
     base = ["params['w']", "opt[0].trace['w']"]
     candidate = ["params['w']", "opt[0].mu['w']", "opt[0].nu['w']"]

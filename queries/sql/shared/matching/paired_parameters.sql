@@ -103,7 +103,11 @@ tails AS MATERIALIZED (
     SELECT
       base_id, own_id, is_own, dimensions, parameter_number AS number, name,
       substr(argument, place) AS tail,
-      regexp_replace(substr(argument, 1, place - 1), '\d+', '', 'g') AS head
+      -- Up to a whole word: "ema" does not begin "ema_fast".
+      translate(
+        regexp_replace(substr(argument, 1, place - 1), '\d+', '', 'g'),
+        '[', '.'
+      ) || '.' AS head
     FROM (
       SELECT *, unnest(range(2, length(argument))) AS place
       FROM unpaired

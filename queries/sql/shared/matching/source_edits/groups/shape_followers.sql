@@ -1,9 +1,9 @@
 -- step: Groups of other shapes that have that of an array which is joined or
 --   cut on one side alone: they belong to that. So do those in which the same
 --   sizes differ as in what is joined or cut in another size, where all that
---   it is made of, and the arguments, have the same sizes. Where a size that
---   no argument has is a multiple of what it was, all that differs by the same
---   factor belongs to the first of it.
+--   it is made of, and the arguments, have the same sizes. Where the arguments have the
+--   same sizes, what differs by the same factor belongs to the first of it,
+--   unless its function was edited itself.
 -- grain: pair, group
 WITH cuts AS MATERIALIZED (
   SELECT
@@ -83,5 +83,12 @@ FROM (
     ON m.pair = g.pair
     AND m.factor = g.factor
     AND m.rank < g.rank
+  JOIN ranked_groups AS r
+    ON r.pair = g.pair
+    AND r.rank = g.rank
+  ANTI JOIN edited_functions AS e
+    ON e.pair = r.pair
+    AND e.file_name = r.source_file
+    AND e.function_name = r.function_name
 )
 GROUP BY pair, rank
