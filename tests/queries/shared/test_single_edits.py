@@ -238,8 +238,8 @@ def test_an_array_that_a_loop_no_longer_stores_is_the_cause_of_a_fall(
 def test_an_array_that_a_loop_stores_is_the_cause_of_a_rise(
     statespace: duckdb.DuckDBPyConnection,
 ) -> None:
-    advice = "Return from the body of lax.scan only what is read of every step, and"
-    advice += " compute there what is computed of that, as a norm or a sum."
+    advice = "Return from the body of lax.scan only what is read of every step;"
+    advice += " where only sums or norms of that are read, compute these in the body."
     assert claims(statespace, "night6", "night5") == [
         (STORED.format("also stores"), advice, 2_324_224, False, "proven")
     ]

@@ -62,6 +62,6 @@ def test_no_checkpoint_is_advised_where_no_gradient_is_computed(tmp_path: Path) 
         claim, *_ = run_query(connection, "claims", asked).dicts()
     assert claim["claim"].startswith("train.py:51 accumulate: the loop also stores")
     assert claim["advice"] == (
-        "Return from the body of lax.scan only what is read of every step, and compute"
-        " there what is computed of that, as a norm or a sum."
+        "Return from the body of lax.scan only what is read of every step; where only"
+        " sums or norms of that are read, compute these in the body."
     )
