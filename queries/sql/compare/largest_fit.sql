@@ -140,7 +140,8 @@ SELECT
   t.axis, coalesce(t.axis_name, t.axis) AS axis_name, t.other_axes,
   t.size_count, t.min_size, t.max_size, t.lower_size, t.largest_size,
   t.upper_size, t.fitting_beyond,
-  t.is_extrapolated, t.error_ratio, t.usable_bytes, t.limit_from, t.nominal_bytes,
+  t.is_extrapolated, t.error_ratio, t.usable_bytes, t.limit_from,
+  t.nominal_bytes,
   t.constant_bytes, t.linear_bytes, t.quadratic_bytes,
   t.max_residual_bytes, t.size_count > 2 AS is_checked,
   CASE WHEN t.is_by_buffers THEN t.growing_part ELSE m.part END

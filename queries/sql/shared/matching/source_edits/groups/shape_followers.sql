@@ -1,9 +1,9 @@
 -- step: Groups of other shapes that have that of an array which is joined or
 --   cut on one side alone: they belong to that. So do those in which the same
 --   sizes differ as in what is joined or cut in another size, where all that
---   it is made of, and the arguments, have the same sizes. Where the arguments have the
---   same sizes, what differs by the same factor belongs to the first of it,
---   unless its function was edited itself.
+--   it is made of, and the arguments, have the same sizes. Where the
+--   arguments have the same sizes, what differs by the same factor belongs to
+--   the first of it, unless its function was edited itself.
 -- grain: pair, group
 WITH cuts AS MATERIALIZED (
   SELECT
