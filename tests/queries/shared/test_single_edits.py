@@ -200,9 +200,9 @@ def test_a_wider_type_frees_nothing_beside_a_new_checkpoint(
     ]
     wider = "layers.py:30 Attention.__call__: bf16 → f32 in 35 operations"
     assert claims(denoiser, "night4", "night5") == [
-        (remat, None, -9_504_243_712, False, "proven"),
+        (remat, None, -9_529_458_688, False, "proven"),
         (wider, None, None, True, "likely"),
-        ("several edits together", None, 47_611_786, True, "proven"),
+        ("several edits together", None, 72_826_762, True, "proven"),
     ]
 
 

@@ -6,7 +6,7 @@
 --   matched by the rules of buffer_rungs: for each key, the n-th of the base
 --   in order of definition is matched with the n-th of the candidate, counted
 --   ones first. Rules stay within one memory space and kind of allocation
---   unless they say otherwise; only rules 7 to 15 consider values that are not
+--   unless they say otherwise; only rules 8 to 16 consider values that are not
 --   counted. No rule prefers a side.
 -- grain: pair of buffers
 -- steps: asked_pairs, compared_arrays, lost_donations, sure_matches,

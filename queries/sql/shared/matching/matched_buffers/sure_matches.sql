@@ -1,6 +1,6 @@
 -- step: Buffers at the peak that have parameter, instruction, opcode or
---   framework path in common, by the first rung of six on which both sides
---   have the same key. Who is on a rung has found no partner on those above
+--   framework path in common, or that loops carry, by the first rung of seven
+--   on which both sides have the same key. Who is on a rung has found no partner on those above
 --   it.
 -- grain: pair, match
 WITH RECURSIVE sure_keys AS (
@@ -37,6 +37,10 @@ WITH RECURSIVE sure_keys AS (
       END,
       CASE WHEN t.parameter IS NOT NULL
         THEN hash(t.color, t.kind, t.parameter, t.array_type)
+      END,
+      -- Passes of XLA give other names to the loop, and to what it carries.
+      CASE WHEN t.parameter IS NULL AND t.opcode IN ('while', 'parameter')
+        THEN hash(t.color, t.kind, t.array_type)
       END
     ] AS keys
   FROM compared_arrays AS t
