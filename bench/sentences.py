@@ -26,6 +26,7 @@ _FACT = re.compile(
     r"^(resized|retyped|(and )?inputs changed|argument layout|no regression)\b"
     r"|^(weights|averaged weights|optimiser state|arguments) (new|gone)\b"
     r"|^\d+ (new )?buffers? of "
+    r"|^shapes of all [\d,]+ devices\)|^headroom \d"
     r"|^\d+ (more )?(same|missing|new|improved|worse|regressions?|with other inputs)\b"
     r"|^the programs differ in \d+ more places?$"
 )

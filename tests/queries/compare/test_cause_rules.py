@@ -54,6 +54,10 @@ RULES = {
         "training_loop_added": ("accum", "~accum"),
         "training_loop_removed": ("~accum", "accum"),
     },
+    "sparse_experts": {
+        "loop_larger_steps": ("~more_parts", "more_parts"),
+        "loop_smaller_steps": ("more_parts", "~more_parts"),
+    },
     "lm-cpu": {
         "mask_materialised": ("lm_mask", "~lm_mask"),
         "one_hot": ("lm_one_hot", "~lm_one_hot"),
@@ -122,6 +126,7 @@ ELSEWHERE = (
         "event_history",
         "image_text",
         "latent_diffusion",
+        "sparse_experts",
     ],
 )
 def test_rules_apply_where_they_should_alone(tmp_path: Path, archive: str) -> None:

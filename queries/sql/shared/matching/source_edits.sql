@@ -30,7 +30,7 @@
 --   untouched_functions, first_unmatched, operation_places, edit_sites,
 --   recomputation_counts, recomputation_changes, loop_sizes,
 --   library_computations, surplus_loops, loop_contents, unmatched_loops,
---   loop_changes, loop_edits, moved_checkpoints, barrier_sites,
+--   step_sizes, loop_changes, loop_edits, moved_checkpoints, barrier_sites,
 --   recomputation_edits, constant_edits, callback_edits, output_edits,
 --   argument_edits, optimiser_edits, gradient_edits, explained_starts,
 --   repeated_starts, group_starts, grouped_operations, operation_lists,

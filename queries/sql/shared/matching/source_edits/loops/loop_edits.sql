@@ -6,7 +6,8 @@
 --   0.6 of it, and nearer to it than to 1. no gradients: the backward pass of
 --   that side has no such loop, but the forward pass has. forward, and
 --   backward: the side that has less of a loop has such loops, too. trained:
---   the loop itself has products of both passes.
+--   the loop itself has products of both passes. operations: the words of
+--   step_sizes.
 -- grain: pair, edit
 WITH trained_loops AS (
   SELECT l.pair, l.user_function, l.loop_number
@@ -101,7 +102,7 @@ SELECT
   nullif(l.inner_function, '') || CASE
     WHEN o.function_count > 1 THEN format(' and {} more', o.function_count - 1)
     ELSE ''
-  END AS subject, 1 AS operation_count,
+  END AS subject, z.words AS operations, 1 AS operation_count,
   l.source_file, l.function_name, l.base_line, l.candidate_line,
   p.base_paths, p.candidate_paths
 FROM (
@@ -141,6 +142,11 @@ LEFT JOIN (
   AND o.function_name = l.function_name
   AND coalesce(o.base_line, 0) = coalesce(l.base_line, 0)
   AND coalesce(o.candidate_line, 0) = coalesce(l.candidate_line, 0)
+LEFT JOIN step_sizes AS z
+  ON z.pair = l.pair
+  AND z.is_backward = l.is_backward
+  AND z.user_function IS NOT DISTINCT FROM l.user_function
+  AND z.loop_number = l.loop_number
 LEFT JOIN trained_loops AS e
   ON e.pair = l.pair
   AND e.user_function IS NOT DISTINCT FROM l.user_function
