@@ -1,7 +1,7 @@
 -- step: Buffers at the peak that have parameter, instruction, opcode or
 --   framework path in common, or that loops carry, by the first rung of seven
---   on which both sides have the same key. Who is on a rung has found no partner on those above
---   it.
+--   on which both sides have the same key. Who is on a rung has found no
+--   partner on those above it.
 -- grain: pair, match
 WITH RECURSIVE sure_keys AS (
   SELECT
