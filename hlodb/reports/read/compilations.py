@@ -33,13 +33,14 @@ def read_health(
     top: int,
 ) -> list[Health]:
     """Return programs compiled often or with varying memory, and passes that slowed."""
-    before = compile_counts(connection, base) if base else {}
     now = compile_counts(connection, candidate)
+    ranked = sorted(now.items(), key=lambda item: (-item[1], item[0]))
+    often = [(program, count) for program, count in ranked if count > 1][:top]
+    before = compile_counts(connection, base) if base and often else {}
     found = [
         Health("recompiled", program, before.get(program, 0), count, "count", "")
-        for program, count in sorted(now.items(), key=lambda item: (-item[1], item[0]))
-        if count > 1
-    ][:top]
+        for program, count in often
+    ]
     for program, width in sorted(noise.items(), key=lambda i: (-i[1], i[0]))[:top]:
         if width and program in now:
             note = "duplicate compiles of one run differ by this much"

@@ -64,7 +64,9 @@ measured AS (
   FROM module_memory AS m
   JOIN chosen AS c ON c.chosen_id = m.run_id
   JOIN modules AS o USING (run_id, path, part)
-  WHERE ($program IS NULL OR m.program = $program)
+  -- Said again, as a constant: then DuckDB reads no other runs.
+  WHERE ($run IS NULL OR m.run = $run)
+    AND ($program IS NULL OR m.program = $program)
     AND ($color IS NULL OR m.color = $color)
 ),
 refused AS (

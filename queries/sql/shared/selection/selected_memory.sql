@@ -28,5 +28,7 @@ SELECT
   m.peak_step, m.live_peak_bytes, m.reserved_bytes
 FROM module_memory AS m
 JOIN selected_run() AS c USING (run_id)
-WHERE ($program IS NULL OR m.program = $program)
+-- Said again, as a constant: then DuckDB reads no other runs.
+WHERE ($run IS NULL OR m.run = $run)
+  AND ($program IS NULL OR m.program = $program)
   AND ($color IS NULL OR m.color = $color)
