@@ -13,14 +13,13 @@ from pathlib import Path
 import duckdb
 
 from hlodb.schema.waiting import BLOCK_BYTES
-from hlodb.schema.warehouse import connect
 
 
 def export_tables(database: Path, folder: Path) -> int:
     """Write every table that has rows to a Parquet file; give the count of rows."""
     folder.mkdir(parents=True)
     total = 0
-    with connect(database) as connection:
+    with duckdb.connect(str(database), read_only=True) as connection:
         tables = connection.execute(
             "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT internal"
         ).fetchall()

@@ -7,7 +7,7 @@ import pytest
 from bench.remedies import CLOSE, Edit, Effect, edits, effects
 
 EDITS = edits()
-QUICK = ["pairs/decoder-tpu"]
+QUICK = ["remedies/decode"]
 
 
 def _require_kept(effect: Effect) -> None:
