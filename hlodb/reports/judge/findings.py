@@ -156,12 +156,18 @@ def undecided(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(found, key=lambda f: -(f.delta_bytes or 0))
 
 
+_REGROUPED = 0.1
+"""Greatest share of new arguments by which they differ from what is gone."""
+
+
 def edited_bytes(f: Finding) -> int:
     """Return by how many bytes edits alone grew a program that has other inputs.
 
     Arguments that are new or gone need their own bytes. One of another size or type
     scales what else there is: how much of a difference is its own is not known, and
     nothing is said to be of edits, unless memory grew although the inputs take less.
+    Where those that are new take the bytes of those that are gone, an edit put the same
+    data into other arrays.
     """
     if f.change != "changed":
         return 0
@@ -169,7 +175,16 @@ def edited_bytes(f: Finding) -> int:
     is_scaled = not {i.change for i in f.inputs} <= {"new", "gone"}
     if is_scaled and not (of_inputs < 0 < (f.delta_bytes or 0)):
         return 0
-    return sum(c.delta_bytes or 0 for c in f.claims if c.kind in OF_EDITS)
+    edited = sum(c.delta_bytes or 0 for c in f.claims if c.kind in OF_EDITS)
+    if edited or not _are_regrouped(f):
+        return edited
+    return (f.delta_bytes or 0) - sum(i.delta_bytes for i in f.inputs)
+
+
+def _are_regrouped(f: Finding) -> bool:
+    new = sum(i.delta_bytes for i in f.inputs if i.change == "new")
+    gone = sum(i.delta_bytes for i in f.inputs if i.change == "gone")
+    return gone < 0 and abs(new + gone) <= _REGROUPED * new
 
 
 def has_lost_donations(f: Finding) -> bool:

@@ -121,8 +121,11 @@ SELECT
   CAST(p.part_delta AS BIGINT) AS part_delta_bytes,
   p.part_count AS part_buffer_count,
   coalesce(m.part, 'none') AS main_part,
-  coalesce(f.part = m.part AND f.kind = coalesce(m.main_kind, f.kind), FALSE)
-    AS is_main,
+  coalesce(
+    f.part = m.part
+    AND f.kind = coalesce(m.main_kind, f.kind)
+    AND NOT f.is_regrouped, FALSE
+  ) AS is_main,
   m.share AS main_share_ratio, s.is_detailed
 FROM placed AS f
 JOIN space_deltas AS s USING (pair, space_color)

@@ -1,6 +1,7 @@
 -- step: The part with most of the difference, and its share of all parts of
 --   the same sign. Another kind of allocation is what the compiler made of
---   something else: it counts half.
+--   something else: it counts half. Arguments that are other arrays for the
+--   same data are left out.
 -- grain: pair, memory space
 -- materialised: no
 WITH causes AS (
@@ -11,6 +12,7 @@ WITH causes AS (
   FROM parts AS f
   JOIN space_deltas AS s USING (pair, space_color)
   WHERE f.part <> 'same'
+    AND NOT f.is_regrouped
   GROUP BY ALL
 )
 SELECT
