@@ -37,9 +37,17 @@ pairs_with_larger_inputs AS (
   WHERE c.parameter IS NOT NULL
     AND c.part IN ('resized', 'retyped', 'repadded')
 ),
+-- Without live ranges no row says what needs the temporary memory.
+undivided_spaces AS (
+  SELECT c.pair, c.space_color
+  FROM changed_buffers AS c
+  WHERE c.part = 'temp'
+  GROUP BY c.pair, c.space_color
+),
 weighed AS (
   SELECT
-    e.*, d.space_color, d.total_delta, d.direction,
+    e.*, u.pair IS NOT NULL AS is_undivided, d.space_color, d.total_delta,
+    d.direction,
     s.pair IS NOT NULL AS is_split, h.changed_count,
     NOT (
       e.edit_count > 1 OR p.has_other_inputs OR p.has_other_environment
@@ -83,14 +91,19 @@ weighed AS (
     ON o.pair = e.pair
     AND o.space_color = d.space_color
   LEFT JOIN pairs_with_larger_inputs AS r ON r.pair = e.pair
+  LEFT JOIN undivided_spaces AS u
+    ON u.pair = e.pair
+    AND u.space_color = d.space_color
   WINDOW same_space AS (PARTITION BY e.pair, d.space_color)
 ),
 measured AS (
   SELECT
-    w.*, count_if(NOT w.is_exact AND NOT w.is_little_output) OVER same_space
-      AS vague_count,
+    w.*, count_if(
+      (w.is_undivided OR NOT w.is_exact) AND NOT w.is_little_output
+    ) OVER same_space AS vague_count,
     w.is_little_output
     AND w.is_split
+    AND NOT w.is_undivided
     AND w.row_bytes * w.direction < 0.01 * abs(w.total_delta) AS is_unseen,
     w.total_delta - w.several_bytes - coalesce(
       sum(w.row_bytes) FILTER (WHERE w.is_exact) OVER same_space, 0
@@ -144,7 +157,7 @@ standings AS (
   SELECT
     j.* EXCLUDE (
       own_bytes, row_bytes, left_bytes, vague_bytes, vague_count, rest_bytes,
-      several_bytes, is_little_constant
+      several_bytes, is_little_constant, is_undivided
     ) REPLACE (
       CASE WHEN j.has_share OR j.has_rows THEN j.changed_count END
         AS changed_count
