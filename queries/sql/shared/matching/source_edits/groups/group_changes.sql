@@ -1,6 +1,8 @@
 -- step: What was edited in a group: a type, sharding or shape, what a loop
 --   stacks, else which operations were added, removed or replaced. A random
---   mask comes before a narrower type.
+--   mask comes before a narrower type. Where the arguments have the same
+--   sizes, a few operations of another type are not what was edited among many
+--   of other dimensions.
 -- grain: pair, file, function
 SELECT
   s.*, o.base_operations, o.candidate_operations,
@@ -16,9 +18,16 @@ SELECT
     WHEN d.pair IS NOT NULL
       AND coalesce(t.candidate_type NOT IN ('f32', 'f64'), TRUE)
       THEN 'random'
-    WHEN t.base_type IS NOT NULL THEN 'retyped'
+    WHEN t.base_type IS NOT NULL
+      AND NOT (
+        g.has_same_sizes
+        AND coalesce(k.reshaped_count > 4 * t.operation_count, FALSE)
+      )
+      THEN 'retyped'
     WHEN k.is_resharded AND k.is_even THEN 'resharded'
-    WHEN k.candidate_shape IS NOT NULL AND k.is_even THEN 'reshaped'
+    WHEN k.candidate_shape IS NOT NULL
+      AND (k.is_even OR t.base_type IS NOT NULL)
+      THEN 'reshaped'
     WHEN w.pair IS NOT NULL THEN 'stack'
     WHEN o.base_operations IS NULL THEN 'added'
     WHEN o.candidate_operations IS NULL THEN 'removed'
@@ -49,6 +58,7 @@ SELECT
     )[:3], ', '), '')
   END AS candidate_text
 FROM group_sums AS s
+JOIN argument_agreement AS g USING (pair)
 JOIN operation_lists AS o USING (pair, source_file, function_name)
 LEFT JOIN group_paths AS p USING (pair, source_file, function_name)
 LEFT JOIN group_types AS t USING (pair, source_file, function_name)

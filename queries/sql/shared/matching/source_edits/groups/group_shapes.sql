@@ -1,5 +1,6 @@
 -- step: The first other sharding and the first other shape of a group.
---   is_even: each of its keys is as often on both sides.
+--   is_even: each of its keys is as often on both sides. reshaped_count: keys
+--   of which those have other dimensions alone.
 -- grain: pair, file, function
 WITH keys AS (
   SELECT
@@ -11,6 +12,9 @@ WITH keys AS (
     count_if(NOT is_candidate) = count_if(is_candidate) AS is_even,
     base_sharding IS DISTINCT FROM candidate_sharding AS is_resharded,
     is_even AND base_shape <> candidate_shape AS is_reshaped,
+    is_even
+    AND min(dims) <> max(dims)
+    AND min(element_type) = max(element_type) AS is_of_one_type,
     min(instruction_id) AS first_id
   FROM grouped_operations
   GROUP BY pair, source_file, function_name, key
@@ -24,7 +28,7 @@ SELECT
   arg_min(base_shape, first_id) FILTER (WHERE is_reshaped) AS base_shape,
   arg_min(candidate_shape, first_id) FILTER (WHERE is_reshaped)
     AS candidate_shape,
-  bool_and(is_even) AS is_even,
+  bool_and(is_even) AS is_even, count_if(is_of_one_type) AS reshaped_count,
   bool_or(is_resharded AND is_even) AS is_resharded
 FROM keys
 GROUP BY pair, source_file, function_name

@@ -3,7 +3,9 @@
 --   sizes differ as in what is joined or cut in another size, where all that
 --   it is made of, and the arguments, have the same sizes. Where the
 --   arguments have the same sizes, what differs by the same factor belongs to
---   the first of it, unless its function was edited itself.
+--   the first of it, unless its function was edited itself; and what a
+--   function computes that nobody edited belongs to what was added, removed or
+--   replaced in one that calls it.
 -- grain: pair, group
 WITH cuts AS MATERIALIZED (
   SELECT
@@ -41,6 +43,21 @@ sizes AS (
     AND a.has_same_sizes
     AND len(string_split(r.base_text, ','))
       = len(string_split(r.candidate_text, ','))
+),
+callers AS (
+  SELECT DISTINCT
+    n.pair, n.file_name, n.function_name, c.file_name AS caller_file,
+    c.function_name AS caller_name
+  FROM innermost_calls AS n
+  JOIN call_sites AS c USING (pair, is_candidate, frame_id)
+  SEMI JOIN untouched_functions AS u
+    ON u.pair = n.pair
+    AND u.file_name = n.file_name
+    AND u.function_name = n.function_name
+  SEMI JOIN edited_functions AS e
+    ON e.pair = c.pair
+    AND e.file_name = c.file_name
+    AND e.function_name = c.function_name
 ),
 factors AS (
   SELECT
@@ -90,5 +107,18 @@ FROM (
     ON e.pair = r.pair
     AND e.file_name = r.source_file
     AND e.function_name = r.function_name
+  UNION ALL
+  SELECT g.pair, g.rank, m.rank
+  FROM ranked_groups AS g
+  SEMI JOIN sizes AS s USING (pair, rank)
+  JOIN callers AS c
+    ON c.pair = g.pair
+    AND c.file_name = g.source_file
+    AND c.function_name = g.function_name
+  JOIN ranked_groups AS m
+    ON m.pair = g.pair
+    AND m.source_file = c.caller_file
+    AND m.function_name = c.caller_name
+    AND m.change IN ('added', 'removed', 'replaced')
 )
 GROUP BY pair, rank
