@@ -266,10 +266,21 @@ def shown_path(finding: Finding, path: str) -> str:
     return path
 
 
+_SEEN = 0.01
+"""Least share of a difference that has a buffer's line named."""
+
+
 def dominating_source(finding: Finding | None) -> BufferChange | None:
-    """Return the largest change in the direction of the finding with a user's line."""
+    """Return the largest change in the direction of the finding with a user's line.
+
+    None if it is little: without live ranges the large ones are not known.
+    """
     if finding is None:
         return None
-    sign = 1 if (finding.delta_bytes or 0) >= 0 else -1
+    delta = finding.delta_bytes or 0
+    sign = 1 if delta >= 0 else -1
     located = [b for b in finding.buffers if b.source_file and b.source_line]
-    return next((b for b in located if b.delta_bytes * sign > 0), None)
+    largest = next((b for b in located if b.delta_bytes * sign > 0), None)
+    if largest is None or abs(largest.delta_bytes) < _SEEN * abs(delta):
+        return None
+    return largest
