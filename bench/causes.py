@@ -198,7 +198,9 @@ def score(pair: Pair, report: Report) -> Score:
     is_right = changes <= right.get(pair.verdict, {pair.verdict})
     is_green = report.headline.startswith("✅")
     may_be_green = (
-        pair.verdict in ("same", "improved") or abs(pair.delta_bytes) < FLOORS[0]
+        pair.verdict in ("same", "improved")
+        or abs(pair.delta_bytes) < FLOORS[0]
+        or all(abs(p.delta_bytes or 0) < FLOORS[1] * (p.base_bytes or 0) for p in found)
     )
     delta = sum(p.delta_bytes or 0 for p in found)
     text = renderer("text")(report)

@@ -15,6 +15,8 @@ from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.reports.build import build_diff, build_report
 from hlodb.reports.config.settings import Settings
+from hlodb.reports.judge.findings import edited_bytes
+from hlodb.reports.judge.sentences import input_words
 from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render.forms import renderer
 from hlodb.schema.warehouse import connect
@@ -56,6 +58,40 @@ CLAIMS = {
         (
             "model.py:70 block: remat saves more: 8 → 1 products of matrices are"
             " recomputed",
+            "proven",
+        ),
+    ],
+    # Two operations of another type among many of other dimensions.
+    ("serving_tpu", "repeated_heads"): [
+        (
+            "model.py:38 attend: other shapes in 74 operations, as f32[128,8,5,1] →"
+            " f32[128,40,1]",
+            "proven",
+        ),
+        (
+            "model.py:38 attend: other shapes in 74 operations, as"
+            " bf16[16,8,1,1,4096] → bf16[16,8,4096,1]",
+            "proven",
+        ),
+    ],
+    # What nobody edited has the shapes that its caller gives it.
+    ("serving_tpu", "full_sort"): [
+        (
+            "sampling.py:35 sample: argsort, take_along_axis for top_k (and other"
+            " shapes, as f32[128,64] → f32[128,152064])",
+            "proven",
+        ),
+        (
+            "sampling.py:35 sample: argsort, take_along_axis for top_k (and other"
+            " shapes, as f32[16,64] → f32[16,152064])",
+            "proven",
+        ),
+    ],
+    # Without live ranges no row shows what a small output needs.
+    ("serving_tpu", "echo_logprobs"): [
+        (
+            "engine.py:62 prefill: what computes the new output f32[16,4096] of"
+            " reshape",
             "proven",
         ),
     ],
@@ -786,6 +822,33 @@ def test_a_cause_says_of_how_many_devices_its_shapes_are(
         diff = build_diff(connection, "base", edit, Settings(), top=5)
     [title] = {f.cause.title for f in diff.findings if f.cause and f.color == 0}
     assert title.endswith(whose)
+
+
+def test_arguments_in_other_arrays_are_an_edit(
+    tmp_path: Path, queries_installed: None
+) -> None:
+    """Two weights in place of four, of the same bytes, are not what memory grew by."""
+    with connect(ingested("serving_tpu", tmp_path, "fused_weights")) as connection:
+        diff = build_diff(connection, "base", "fused_weights", Settings(), top=5)
+    [grown] = [f for f in diff.findings if f.program == "jit_prefill" and f.color == 0]
+    assert grown.cause is not None
+    assert grown.cause.title == (
+        "temporary memory (no live ranges to split it by) (+4.20 GiB)"
+    )
+    assert edited_bytes(grown) == grown.delta_bytes == 4_504_911_872
+
+
+def test_parameters_of_a_request_are_no_weights(
+    tmp_path: Path, queries_installed: None
+) -> None:
+    with connect(ingested("serving_tpu", tmp_path, "penalties")) as connection:
+        diff = build_diff(connection, "base", "penalties", Settings(), top=5)
+    [inputs] = {
+        input_words(f.inputs)
+        for f in diff.findings
+        if f.program == "jit_decode" and f.color == 0
+    }
+    assert inputs == "arguments new (slots.counts and 2 more)"
 
 
 def test_what_another_loop_carried_is_not_new(
