@@ -1,12 +1,12 @@
 -- step: Arguments of one side only, by their names with * for each number.
 --   What of a training state they are, role_rules says of their names; what
---   is called params is no weights where it has no array of two dimensions, as
---   of the parameters of a request.
+--   is called params is no weights where other arguments alone have arrays of
+--   two dimensions: then it is of a request.
 -- grain: pair, pattern
 -- materialised: no
-WITH heads_with_matrices AS (
+WITH matrices AS MATERIALIZED (
   SELECT DISTINCT
-    a.module_id, regexp_extract(a.argument, '^\w*') AS head
+    a.module_id, regexp_extract(a.argument, '^(state\.)?\w*') AS head
   FROM arguments AS a
   WHERE len(a.sizes) >= 2
     AND NOT regexp_full_match(a.element_type, 'pred|[su](32|64)')
@@ -21,7 +21,13 @@ unpaired_arguments AS (
       SELECT CASE arg_min(r.role, r.place)
         WHEN 'optimiser_state' THEN 'optimiser state'
         WHEN 'averaged_weights' THEN 'averaged weights'
-        WHEN 'weights' THEN CASE WHEN h.head IS NOT NULL THEN 'weights' END
+        WHEN 'weights' THEN CASE
+          WHEN (a.module_id, regexp_extract(a.argument, '^(state\.)?\w*')) IN (
+              SELECT (m.module_id, m.head) FROM matrices AS m
+            )
+            OR a.module_id NOT IN (SELECT m.module_id FROM matrices AS m)
+            THEN 'weights'
+          END
         END
       FROM role_rules() AS r
       WHERE r.rule_id IN ('params', 'average_by_name', 'state_by_name')
@@ -32,9 +38,6 @@ unpaired_arguments AS (
   JOIN arguments AS a
     ON a.module_id = CASE WHEN s.is_candidate
       THEN c.candidate_id ELSE c.base_id END
-  LEFT JOIN heads_with_matrices AS h
-    ON h.module_id = a.module_id
-    AND h.head = regexp_extract(a.argument, '^\w*')
   ANTI JOIN paired_arguments AS p
     ON p.base_id = c.base_id
     AND p.candidate_id = c.candidate_id
