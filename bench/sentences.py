@@ -28,7 +28,7 @@ _FACT = re.compile(
     r"|^\d+ (new )?buffers? of "
     r"|^shapes of all [\d,]+ devices\)|^headroom \d"
     r"|^\d+ (more )?(same|missing|new|improved|worse|regressions?|with other inputs)\b"
-    r"|^the programs differ in \d+ more places?$"
+    r"|^(the programs differ in )?\d+ more (places?( differs?)?|changes? of inputs)$"
 )
 # The line of what is returned or recomputed is where it is computed. A type or shape
 # that first differs at a line was edited elsewhere: there the line only says where.
