@@ -167,7 +167,7 @@ def edited_bytes(f: Finding) -> int:
     scales what else there is: how much of a difference is its own is not known, and
     nothing is said to be of edits, unless memory grew although the inputs take less.
     Where those that are new take the bytes of those that are gone, an edit put the same
-    data into other arrays.
+    data into other arrays: what it copies of them is no more than they take.
     """
     if f.change != "changed":
         return 0
@@ -176,15 +176,15 @@ def edited_bytes(f: Finding) -> int:
     if is_scaled and not (of_inputs < 0 < (f.delta_bytes or 0)):
         return 0
     edited = sum(c.delta_bytes or 0 for c in f.claims if c.kind in OF_EDITS)
-    if edited or not _are_regrouped(f):
-        return edited
-    return (f.delta_bytes or 0) - sum(i.delta_bytes for i in f.inputs)
+    return edited or _regrouping_bytes(f)
 
 
-def _are_regrouped(f: Finding) -> bool:
+def _regrouping_bytes(f: Finding) -> int:
     new = sum(i.delta_bytes for i in f.inputs if i.change == "new")
     gone = sum(i.delta_bytes for i in f.inputs if i.change == "gone")
-    return gone < 0 and abs(new + gone) <= _REGROUPED * new
+    rest = (f.delta_bytes or 0) - new - gone
+    is_regrouped = gone < 0 and abs(new + gone) <= _REGROUPED * new
+    return rest if is_regrouped and 0 < rest <= new else 0
 
 
 def has_lost_donations(f: Finding) -> bool:

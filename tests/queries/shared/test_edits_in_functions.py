@@ -836,6 +836,9 @@ def test_arguments_in_other_arrays_are_an_edit(
         "temporary memory (no live ranges to split it by) (+4.20 GiB)"
     )
     assert edited_bytes(grown) == grown.delta_bytes == 4_504_911_872
+    # A copy of them is no larger than they are: the rest may be of other inputs.
+    assert edited_bytes(replace(grown, delta_bytes=2 * 4_504_911_872)) == 0
+    assert edited_bytes(replace(grown, delta_bytes=-4_504_911_872)) == 0
 
 
 def test_parameters_of_a_request_are_no_weights(
