@@ -5,7 +5,7 @@
 --   arguments have the same sizes, what differs by the same factor belongs to
 --   the first of it, unless its function was edited itself; and what a
 --   function computes that nobody edited belongs to what was added, removed or
---   replaced in one that calls it.
+--   replaced before in one that calls it.
 -- grain: pair, group
 WITH cuts AS MATERIALIZED (
   SELECT
@@ -120,5 +120,6 @@ FROM (
     AND m.source_file = c.caller_file
     AND m.function_name = c.caller_name
     AND m.change IN ('added', 'removed', 'replaced')
+    AND m.rank < g.rank
 )
 GROUP BY pair, rank
