@@ -197,11 +197,13 @@ def score(pair: Pair, report: Report) -> Score:
     right = {"worse": {"worse", "mixed"}, "improved": {"improved", "mixed"}}
     is_right = changes <= right.get(pair.verdict, {pair.verdict})
     is_green = report.headline.startswith("✅")
-    may_be_green = (
-        pair.verdict in ("same", "improved")
-        or abs(pair.delta_bytes) < FLOORS[0]
-        or all(abs(p.delta_bytes or 0) < FLOORS[1] * (p.base_bytes or 0) for p in found)
+    is_below_floor = abs(pair.delta_bytes) < FLOORS[0] or (
+        bool(found)
+        and all(
+            abs(p.delta_bytes or 0) < FLOORS[1] * (p.base_bytes or 0) for p in found
+        )
     )
+    may_be_green = pair.verdict in ("same", "improved") or is_below_floor
     delta = sum(p.delta_bytes or 0 for p in found)
     text = renderer("text")(report)
     top = "\n".join(text.split("\n")[:FIRST_LINES])
