@@ -6,7 +6,9 @@ compute the same report add it once. A decision is an event; nothing is overwrit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -20,6 +22,8 @@ from hlodb.reports.read.facts import rows
 from hlodb.reports.read.programs import ProgramRow
 from hlodb.schema.connection import Connection
 from hlodb.text import nearest
+
+_Row = Mapping[str, object]
 
 SEEN, UNDONE, OUTGROWN, NOTED = "seen", "undone", "outgrown", "noted"
 
@@ -92,57 +96,88 @@ def record(database: Path, report: Report) -> bool:
             return False
         decided = read_decisions(connection)
         failed = {g.finding_id for g in report.gates if g.status == "fail"}
+        findings = [_finding_row(finding, report) for finding in report.findings]
+        _insert(connection, "findings", findings, "ON CONFLICT DO NOTHING")
+        events: list[_Row] = []
         for finding in report.findings:
-            connection.execute(_INSERT_FINDING, _finding_row(finding, report))
             if finding.triage is not None and finding.id not in decided:
-                _follow(connection, finding.id, finding.triage)
-            _add_event(
-                connection,
-                finding.id,
-                event=sighting(finding, decided.get(finding.id), finding.id in failed),
-                report_id=report.report_id,
-                candidate_run=finding.candidate_run,
-                candidate_bytes=finding.candidate_bytes,
+                events.append(_followed(finding.id, finding.triage))
+            events.append(
+                {
+                    "finding_id": finding.id,
+                    "event": sighting(
+                        finding, decided.get(finding.id), finding.id in failed
+                    ),
+                    "report_id": report.report_id,
+                    "candidate_run": finding.candidate_run,
+                    "candidate_bytes": finding.candidate_bytes,
+                }
             )
         for finding_id, row in back.items():
-            _add_event(
-                connection,
-                finding_id,
-                event=UNDONE,
-                report_id=report.report_id,
-                candidate_run=report.comparison.candidate.name,
-                candidate_bytes=row.candidate_bytes,
+            events.append(
+                {
+                    "finding_id": finding_id,
+                    "event": UNDONE,
+                    "report_id": report.report_id,
+                    "candidate_run": report.comparison.candidate.name,
+                    "candidate_bytes": row.candidate_bytes,
+                }
             )
+        _add_events(connection, events)
     return True
 
 
-def _follow(connection: Connection, finding: str, triage: Triage) -> None:
-    """Keep a decision that was made about an earlier id of the finding."""
-    _add_event(
-        connection,
-        finding,
-        event=triage.status,
-        reason=triage.reason,
-        until=triage.until,
-        actor=triage.actor,
-        candidate_bytes=triage.candidate_bytes,
-    )
-
-
-_INSERT_FINDING = """
-INSERT INTO findings BY POSITION
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT DO NOTHING
+_INSERT = """
+INSERT INTO {table} BY NAME
+SELECT unnest(from_json($rows, $structure), recursive := true)
 """
 
-_INSERT_EVENT = """
-INSERT INTO finding_events
-SELECT
-  $finding_id, coalesce(max(e.event_number), 0) + 1, $event, $reason, $until, $actor,
-  $happened_at, $report_id, $candidate_run, $candidate_bytes
+_LAST_NUMBERS = """
+SELECT e.finding_id, max(e.event_number)
 FROM finding_events AS e
-WHERE e.finding_id = $finding_id
+GROUP BY ALL
 """
+
+
+def _insert(
+    connection: Connection, table: str, rows: Sequence[_Row], otherwise: str = ""
+) -> None:
+    """Insert rows of a table in one statement.
+
+    One parameter holds all rows as JSON: DuckDB takes 0.2 ms for each parameter. The
+    table casts texts to its types.
+    """
+    if rows:
+        structure = [{column: "VARCHAR" for row in rows for column in row}]
+        connection.execute(
+            _INSERT.format(table=table) + otherwise,
+            {"rows": json.dumps(rows), "structure": json.dumps(structure)},
+        )
+
+
+def _add_events(connection: Connection, events: Iterable[_Row]) -> None:
+    """Add events, each numbered after the last one of its finding."""
+    last = Counter[object](dict(connection.execute(_LAST_NUMBERS).fetchall()))
+    happened_at = datetime.now(UTC).replace(tzinfo=None).isoformat()
+    rows = []
+    for event in events:
+        last[event["finding_id"]] += 1
+        number = last[event["finding_id"]]
+        rows.append({**event, "event_number": number, "happened_at": happened_at})
+    _insert(connection, "finding_events", rows)
+
+
+def _followed(finding_id: str, triage: Triage) -> _Row:
+    """Return a decision that was made about an earlier id of the finding."""
+    return {
+        "finding_id": finding_id,
+        "event": triage.status,
+        "reason": triage.reason,
+        "until": triage.until,
+        "actor": triage.actor,
+        "candidate_bytes": triage.candidate_bytes,
+    }
+
 
 _LAST_SEEN = """
 SELECT arg_max(e.candidate_bytes, e.event_number)
@@ -151,51 +186,23 @@ WHERE e.finding_id = ? AND e.report_id IS NOT NULL
 """
 
 
-def _finding_row(f: Finding, report: Report) -> list[object]:
-    return [
-        f.id,
-        f.program,
-        f.rank,
-        f.color,
-        f.space,
-        f.metric,
-        f.first_run,
-        f.base_run,
-        DONATION_LOST if f.change == "same" else f.change,
-        f.base_bytes,
-        f.candidate_bytes,
-        f.cause.key if f.cause else None,
-        f.cause.title if f.cause else None,
-        report.report_id,
-    ]
-
-
-def _add_event(
-    connection: Connection,
-    finding: str,
-    *,
-    event: str,
-    reason: str | None = None,
-    until: str | None = None,
-    actor: str | None = None,
-    report_id: str | None = None,
-    candidate_run: str | None = None,
-    candidate_bytes: int | None = None,
-) -> None:
-    connection.execute(
-        _INSERT_EVENT,
-        {
-            "finding_id": finding,
-            "event": event,
-            "reason": reason,
-            "until": until,
-            "actor": actor,
-            "happened_at": datetime.now(UTC).replace(tzinfo=None),
-            "report_id": report_id,
-            "candidate_run": candidate_run,
-            "candidate_bytes": candidate_bytes,
-        },
-    )
+def _finding_row(f: Finding, report: Report) -> _Row:
+    return {
+        "finding_id": f.id,
+        "program": f.program,
+        "rank": f.rank,
+        "color": f.color,
+        "space_name": f.space,
+        "metric": f.metric,
+        "first_run": f.first_run,
+        "base_run": f.base_run,
+        "change": DONATION_LOST if f.change == "same" else f.change,
+        "base_bytes": f.base_bytes,
+        "candidate_bytes": f.candidate_bytes,
+        "cause_key": f.cause.key if f.cause else None,
+        "cause_title": f.cause.title if f.cause else None,
+        "report_id": report.report_id,
+    }
 
 
 def decide(
@@ -216,15 +223,15 @@ def decide(
     with recording(database) as connection:
         _require_later(until, _day(connection, today))
         found = _find(connection, finding)
-        _add_event(
-            connection,
-            found,
-            event=DECISIONS[decision],
-            reason=reason,
-            until=until.isoformat() if until else None,
-            actor=actor,
-            candidate_bytes=_last_seen(connection, found),
-        )
+        event: _Row = {
+            "finding_id": found,
+            "event": DECISIONS[decision],
+            "reason": reason,
+            "until": until.isoformat() if until else None,
+            "actor": actor,
+            "candidate_bytes": _last_seen(connection, found),
+        }
+        _add_events(connection, [event])
     return found
 
 
