@@ -22,12 +22,16 @@ both_counts AS (
     coalesce(max(c.times) FILTER (WHERE c.module_id = k.candidate_id), 0)
       AS candidate_times
   FROM (
-    SELECT p.b.module_id AS base_id, p.c.module_id AS candidate_id
-    FROM compiled_pairs AS p
-    UNION
-    SELECT p.b.source_id, p.c.source_id FROM compiled_pairs AS p
+    SELECT
+      s.*, unnest(list_distinct([s.base_id, s.candidate_id])) AS module_id
+    FROM (
+      SELECT p.b.module_id AS base_id, p.c.module_id AS candidate_id
+      FROM compiled_pairs AS p
+      UNION
+      SELECT p.b.source_id, p.c.source_id FROM compiled_pairs AS p
+    ) AS s
   ) AS k
-  JOIN operation_counts AS c ON c.module_id IN (k.base_id, k.candidate_id)
+  JOIN operation_counts AS c USING (module_id)
   WHERE c.times > 0
   GROUP BY k.base_id, k.candidate_id, c.is_typed, c.operation
 )
