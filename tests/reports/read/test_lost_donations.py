@@ -8,6 +8,7 @@ lacks a donation of 1.03 MiB of `base`, and needs 533 KiB more: less than the fl
 from __future__ import annotations
 
 import json
+import tarfile
 from datetime import datetime
 from pathlib import Path
 
@@ -58,6 +59,31 @@ def test_other_inputs_hide_no_lost_donation(steps: Path) -> None:
     assert first.startswith("Why")
     assert "no longer donated" in first
     assert advice.startswith("To undo: Donate them again: ")
+
+
+def test_aliases_say_what_is_lost_where_values_are_not_dumped(tmp_path: Path) -> None:
+    """The weights: no result has the size that the wider moments had."""
+    folder = tmp_path / "donations"
+    with tarfile.open(DATA / "newcomers" / "donations.tar.xz") as archive:
+        archive.extractall(tmp_path)
+    for values in folder.glob("*/*-values.txt"):
+        values.unlink()
+    warehouse = tmp_path / "donations.duckdb"
+    for name in ("base", "narrow", "narrow_donated"):
+        request = RunRequest(name=name)
+        ingest([str(folder / name)], warehouse, request=request, jobs=1)
+    lost = {
+        gate.value
+        for gate in report_on(warehouse, "narrow").gates
+        if gate.gate == "donation_loss"
+    }
+    assert lost == {4 << 20}
+    [kept] = [
+        gate
+        for gate in report_on(warehouse, "narrow_donated").gates
+        if gate.gate == "donation_loss"
+    ]
+    assert kept.status == "pass"
 
 
 @pytest.mark.parametrize("candidate", ["narrow_donated", "widened"])

@@ -6,7 +6,9 @@
 --   other; each live_out allocation once, by its first result. Element types
 --   may differ, as inputs may have other ones: one that was lost can be
 --   donated where a free parameter of the candidate has its type, the n-th
---   such result needing n of them.
+--   such result needing n of them. Of a module without values, aliases say
+--   where results lie: what the other one aliases and it does not is lost, as
+--   often as it has more allocations of kind live_out of that size.
 -- grain: pair of modules, allocation
 -- param base_ids BIGINT[] = NULL: Module contents of the base.
 -- param candidate_ids BIGINT[] = NULL: Module contents of the candidate, in
@@ -79,6 +81,36 @@ free_parameters AS (
     AND NOT coalesce(a.is_live_out, FALSE)
   GROUP BY a.module_id, a.color, a.size_bytes, a.shape
 ),
+-- Without values, the place of a result is known where it is aliased.
+unplaced AS (
+  SELECT m.module_id
+  FROM donating AS m
+  ANTI JOIN results AS r USING (module_id)
+),
+aliased AS (
+  SELECT
+    m.module_id, d.output_index, a.color AS space_color, a.size_bytes,
+    a.shape AS array_type
+  FROM donating AS m
+  JOIN aliases AS d USING (module_id)
+  JOIN allocations AS a
+    ON a.module_id = d.module_id
+    AND a.parameter_number = d.parameter_number
+    AND coalesce(a.parameter_shape_index, '{}')
+      = coalesce(d.parameter_index, '{}')
+),
+numbered_results AS (
+  SELECT
+    u.module_id, a.allocation_id, a.color AS space_color, a.size_bytes,
+    row_number() OVER (
+      PARTITION BY u.module_id, a.color, a.size_bytes ORDER BY a.allocation_id
+    ) AS number,
+    count(*) OVER (PARTITION BY u.module_id, a.color, a.size_bytes)
+      AS result_count
+  FROM unplaced AS u
+  JOIN allocations AS a USING (module_id)
+  WHERE a.kind = 'live_out'
+),
 ways AS (
   SELECT pair, TRUE AS is_lost, own_id AS one_id, base_id AS other_id
   FROM couples
@@ -103,6 +135,36 @@ changed AS (
     AND p.dimensions IS NOT DISTINCT FROM o.dimensions
   GROUP BY
     w.pair, w.is_lost, w.one_id, o.allocation_id, o.space_color, o.size_bytes
+  UNION ALL
+  -- As many as there are more results of that size.
+  SELECT
+    l.pair, l.is_lost, l.one_id, o.allocation_id, o.space_color, o.size_bytes,
+    l.output_index, l.array_type
+  FROM (
+    SELECT
+      w.*, a.output_index, a.space_color, a.size_bytes, a.array_type,
+      row_number() OVER (
+        PARTITION BY w.pair, w.is_lost, a.space_color, a.size_bytes
+        ORDER BY a.output_index
+      ) AS number
+    FROM ways AS w
+    JOIN aliased AS a ON a.module_id = w.other_id
+    ANTI JOIN aliased AS k
+      ON k.module_id = w.one_id
+      AND k.output_index = a.output_index
+  ) AS l
+  JOIN numbered_results AS o
+    ON o.module_id = l.one_id
+    AND o.space_color = l.space_color
+    AND o.size_bytes = l.size_bytes
+  LEFT JOIN (
+    SELECT DISTINCT module_id, space_color, size_bytes, result_count
+    FROM numbered_results
+  ) AS b
+    ON b.module_id = l.other_id
+    AND b.space_color = l.space_color
+    AND b.size_bytes = l.size_bytes
+  WHERE o.number = l.number + coalesce(b.result_count, 0)
 )
 SELECT
   c.pair, c.is_lost, c.allocation_id, c.space_color AS color, c.output_index,
