@@ -39,23 +39,29 @@ FROM (
     (16, 'framework path and shape', 0.8, 'as 13, in any memory space'),
     (17, 'parameter number', 0.7, 'parameter number and framework path'),
     (18, 'framework path', 0.7,
+      'framework path, opcode, index and all dimensions but the first'),
+    (19, 'framework path', 0.7, 'all but the last'),
+    (20, 'framework path', 0.7,
       'framework path, opcode, index and number of dimensions'),
-    (19, 'framework path', 0.7, 'framework path, opcode and index'),
-    (20, 'instruction of another type', 0.6,
+    (21, 'framework path', 0.7, 'framework path, opcode and index'),
+    (22, 'instruction of another type', 0.6,
       'what the compiler adds: instruction without its number, opcode,'
       || ' dimensions without their type, and index'),
-    (21, 'instruction at another size', 0.6,
+    (23, 'instruction at another size', 0.6,
       'what the compiler adds: instruction, opcode, index and all dimensions'
       || ' but the first'),
-    (22, 'instruction at another size', 0.6, 'all but the second'),
-    (23, 'instruction at another size', 0.6, 'all but the third'),
-    (24, 'instruction at another size', 0.6, 'all but the fourth'),
-    (25, 'instruction at another size', 0.6, 'all but the fifth'),
-    (26, 'instruction at another size', 0.6, 'all but the sixth'),
-    (27, 'instruction at another size', 0.6, 'all but the seventh'),
-    (28, 'instruction at another size', 0.6, 'all but the eighth'),
-    (29, 'opcode and shape', 0.5, 'opcode and dimensions'),
-    (30, 'shape', 0.4, 'dimensions'),
-    (31, 'size', 0.3, 'nothing but the size')
+    (24, 'instruction at another size', 0.6, 'all but the second'),
+    (25, 'instruction at another size', 0.6, 'all but the third'),
+    (26, 'instruction at another size', 0.6, 'all but the fourth'),
+    (27, 'instruction at another size', 0.6, 'all but the fifth'),
+    (28, 'instruction at another size', 0.6, 'all but the sixth'),
+    (29, 'instruction at another size', 0.6, 'all but the seventh'),
+    (30, 'instruction at another size', 0.6, 'all but the eighth'),
+    (31, 'instruction at another size', 0.5,
+      'what the compiler adds: instruction, opcode, element type, index and'
+      || ' number of dimensions'),
+    (32, 'opcode and shape', 0.5, 'opcode and dimensions'),
+    (33, 'shape', 0.4, 'dimensions'),
+    (34, 'size', 0.3, 'nothing but the size')
 ) AS r (rung, method, confidence, doc)
 ORDER BY rung

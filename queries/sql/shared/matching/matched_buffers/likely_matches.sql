@@ -52,6 +52,18 @@ WITH RECURSIVE likely_keys AS MATERIALIZED (
       CASE WHEN t.is_counted AND t.op_path IS NOT NULL
         THEN hash(
           t.color, t.kind, t.op_path, t.opcode, t.shape_index,
+          t.dimensions[2:]
+        )
+      END,
+      CASE WHEN t.is_counted AND t.op_path IS NOT NULL
+        THEN hash(
+          t.color, t.kind, t.op_path, t.opcode, t.shape_index,
+          t.dimensions[:-2]
+        )
+      END,
+      CASE WHEN t.is_counted AND t.op_path IS NOT NULL
+        THEN hash(
+          t.color, t.kind, t.op_path, t.opcode, t.shape_index,
           len(t.dimensions)
         )
       END,
@@ -78,6 +90,13 @@ WITH RECURSIVE likely_keys AS MATERIALIZED (
         END
     )
     || [
+      CASE
+        WHEN t.is_counted AND t.op_path IS NULL AND len(t.dimensions) > 0
+          THEN hash(
+            t.color, t.kind, t.instruction, t.opcode, t.shape_index,
+            t.element_type, len(t.dimensions)
+          )
+      END,
       CASE WHEN t.is_counted AND t.opcode IS NOT NULL
         THEN hash(t.color, t.kind, t.opcode, t.array_type)
       END,
