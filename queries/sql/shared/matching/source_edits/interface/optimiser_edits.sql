@@ -23,8 +23,10 @@ SELECT
   sum(CASE WHEN m.is_candidate THEN m.logical_bytes ELSE -m.logical_bytes END)
     AS delta_bytes
 FROM moments AS m
+JOIN argument_agreement AS g USING (pair)
 WHERE m.moment <> ''
 GROUP BY m.pair
 HAVING base_text IS DISTINCT FROM candidate_text
-  -- Other names alone are no other optimiser.
+  -- Other names alone are no other optimiser, nor is state without a name.
   AND (operation_count <> 0 OR delta_bytes <> 0)
+  AND NOT (bool_and(g.has_same_count) AND operation_count <> 0)

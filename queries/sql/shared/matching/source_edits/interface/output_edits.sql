@@ -90,14 +90,33 @@ unlike_outputs AS (
   FROM counted_outputs AS o
   WHERE o.copy_number > o.both_count - o.side_count
 ),
+-- Where both sides have as many, equal shapes at a place are no edit, nor are
+-- equal shapes in another order.
+moved_outputs AS (
+  SELECT o.pair
+  FROM unlike_outputs AS o
+  GROUP BY o.pair
+  HAVING bool_and(2 * o.same_shape_count = o.shape_count)
+),
 unmatched_outputs AS MATERIALIZED (
   SELECT
     o.*, row_number() OVER (
       PARTITION BY o.pair, o.is_candidate ORDER BY o.output_index
     ) AS unmatched_number
   FROM unlike_outputs AS o
-  WHERE o.added_count = 0
-    OR o.shape_number > o.shape_count - o.same_shape_count
+  LEFT JOIN unlike_outputs AS t
+    ON o.added_count = 0
+    AND t.pair = o.pair
+    AND t.is_candidate <> o.is_candidate
+    AND t.output_index = o.output_index
+    AND t.shape = o.shape
+  ANTI JOIN moved_outputs AS m
+    ON m.pair = o.pair
+    AND o.added_count = 0
+  WHERE CASE
+    WHEN o.added_count = 0 THEN t.pair IS NULL
+    ELSE o.shape_number > o.shape_count - o.same_shape_count
+  END
 ),
 -- Outputs of one edit have one edit_number, and are ranked in it.
 numbered AS (
