@@ -27,6 +27,37 @@ new_stacks AS MATERIALIZED (
     AND NOT u.is_backward
     AND u.is_located
 ),
+-- What a call is given that only fills an array.
+filled_parameters AS MATERIALIZED (
+  SELECT i.pair, i.is_candidate, i.instruction_id
+  FROM (
+    SELECT i.pair, i.is_candidate, i.computation_id, u.instruction_id,
+      f.parameter_number
+    FROM unmatched_operations AS u
+    JOIN program_instructions AS i USING (pair, is_candidate, instruction_id)
+    JOIN forms AS f USING (form_id)
+    WHERE u.opcode = 'parameter'
+  ) AS i
+  JOIN program_calls AS c
+    ON c.pair = i.pair
+    AND c.is_candidate = i.is_candidate
+    AND c.called_id = i.computation_id
+  JOIN programs AS p
+    ON p.pair = i.pair
+    AND p.is_candidate = i.is_candidate
+  JOIN operands AS e
+    ON e.module_id = p.module_id
+    AND e.instruction_id = c.instruction_id
+    AND e.operand_index = i.parameter_number
+  LEFT JOIN operations AS o
+    ON o.pair = i.pair
+    AND o.is_candidate = i.is_candidate
+    AND o.instruction_id = e.operand_id
+  GROUP BY i.pair, i.is_candidate, i.instruction_id
+  HAVING bool_and(
+    coalesce(o.opcode = 'broadcast' AND NOT o.is_located, FALSE)
+  )
+),
 fed_by_unmatched AS (
   SELECT e.pair, e.is_candidate, e.instruction_id
   FROM operand_edges AS e
@@ -38,6 +69,10 @@ fed_by_unmatched AS (
     ON s.pair = o.pair
     AND s.is_candidate = o.is_candidate
     AND s.instruction_id = o.instruction_id
+  ANTI JOIN filled_parameters AS p
+    ON p.pair = o.pair
+    AND p.is_candidate = o.is_candidate
+    AND p.instruction_id = o.instruction_id
   LEFT JOIN new_stacks AS n
     ON n.pair = e.pair
     AND n.is_candidate = e.is_candidate

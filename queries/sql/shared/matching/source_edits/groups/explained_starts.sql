@@ -6,7 +6,8 @@
 --   is recomputed belongs to that where the other side has as many. The empty
 --   stacks that a loop begins with are of its own line, and another
 --   checkpoint saves other values in them, of other types. What only moved
---   into a function that one side has is there as often on both sides.
+--   into a function that one side has is there as often on both sides, and so
+--   are the parts of a stack that JAX joins with what reads it.
 -- grain: pair, side, instruction
 WITH RECURSIVE nested_calls AS MATERIALIZED (
   SELECT DISTINCT i.pair, i.is_candidate, i.computation_id, c.called_id
@@ -54,6 +55,19 @@ run_in_loops AS (
   JOIN computations_in_loops AS b USING (pair, is_candidate, computation_id)
   JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
   WHERE NOT b.is_on_both_sides
+  UNION
+  -- Indices of one step are arrays where all steps are computed at once.
+  SELECT
+    i.pair, i.is_candidate, f.opcode, NULL, f.element_type, n.file_name,
+    n.function_name
+  FROM program_instructions AS i
+  JOIN computations_in_loops AS b USING (pair, is_candidate, computation_id)
+  JOIN forms AS f USING (form_id)
+  JOIN instruction_frames AS l USING (pair, is_candidate, instruction_id)
+  JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
+  WHERE NOT b.is_on_both_sides
+    AND f.dims = '[]'
+    AND regexp_full_match(f.element_type, 'pred|[su]\d+')
 ),
 -- is_of_one: only the side with the loop has the function.
 functions_of_loops AS (
@@ -115,12 +129,26 @@ lines_of_whiles AS (
   JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
   WHERE o.opcode = 'while'
 ),
+-- JAX puts the arrays of a concatenation into one that joins its result.
+joined_calls AS (
+  SELECT o.pair, o.operation, n.file_name, n.function_name
+  FROM operations AS o
+  JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
+  SEMI JOIN (
+    SELECT pair, operation FROM first_unmatched WHERE opcode = 'concatenate'
+  ) AS u USING (pair, operation)
+  WHERE o.opcode <> 'concatenate'
+  GROUP BY o.pair, o.operation, n.file_name, n.function_name
+  HAVING count_if(o.is_candidate) = count_if(NOT o.is_candidate)
+),
 starts AS MATERIALIZED (
   SELECT
     u.pair, u.is_candidate, u.instruction_id, u.computation_id, u.opcode,
     u.operation, u.key, u.element_type, u.dims, u.frame_id,
     n.file_name AS inner_file, n.function_name AS inner_function,
-    n.line AS inner_line, s.source_file, s.function_name, s.line
+    n.line AS inner_line, s.source_file, s.function_name, s.line,
+    bool_and(u.opcode IN ('broadcast', 'reshape', 'transpose'))
+      OVER (PARTITION BY u.pair, n.file_name, n.function_name) AS is_of_shapes
   FROM first_unmatched AS u
   JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
   JOIN edit_sites AS s USING (pair, is_candidate, frame_id)
@@ -168,6 +196,15 @@ WHERE s.opcode = 'broadcast'
 UNION
 SELECT s.pair, s.is_candidate, s.instruction_id
 FROM starts AS s
+JOIN joined_calls AS j
+  ON j.pair = s.pair
+  AND j.operation = s.operation
+  AND j.file_name = s.inner_file
+  AND j.function_name = s.inner_function
+WHERE s.opcode = 'concatenate'
+UNION
+SELECT s.pair, s.is_candidate, s.instruction_id
+FROM starts AS s
 JOIN constant_edits AS c USING (pair, source_file, function_name)
 WHERE s.line = CASE
   WHEN s.is_candidate THEN c.candidate_line ELSE c.base_line
@@ -198,7 +235,7 @@ JOIN run_in_loops AS r
   ON r.pair = s.pair
   AND r.is_candidate <> s.is_candidate
   AND r.opcode = s.opcode
-  AND r.operation = s.operation
+  AND coalesce(r.operation = s.operation, TRUE)
   AND r.element_type = s.element_type
   AND r.file_name = s.inner_file
   AND r.function_name = s.inner_function
@@ -222,6 +259,16 @@ LEFT JOIN keys_of_sides AS k
   AND k.element_type = s.element_type
 WHERE f.is_of_one
   OR k.key IS NOT NULL
+UNION
+-- All its steps at once have one more dimension.
+SELECT s.pair, s.is_candidate, s.instruction_id
+FROM starts AS s
+JOIN functions_of_loops AS f
+  ON f.pair = s.pair
+  AND f.is_candidate <> s.is_candidate
+  AND f.file_name = s.inner_file
+  AND f.function_name = s.inner_function
+WHERE s.is_of_shapes
 UNION
 -- A loop that is unrolled in part runs on both sides what is no edit.
 SELECT s.pair, s.is_candidate, s.instruction_id
