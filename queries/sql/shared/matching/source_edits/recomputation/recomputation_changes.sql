@@ -9,7 +9,7 @@
 --   all of them, as fewer are of an edit in what is recomputed, and where most
 --   of what is recomputed has keys of one side alone, as of another release.
 --   Less is enough where another number of values is rounded as JAX rounds
---   what a policy saves.
+--   what a policy saves, or for half of the products of matrices.
 -- grain: pair
 WITH
 rounded AS (
@@ -76,6 +76,10 @@ RIGHT JOIN (
       AS base_products,
     coalesce(sum(candidate_recomputed) FILTER (WHERE is_product), 0)
       AS candidate_products,
+    coalesce(
+      sum(candidate_recomputed - base_recomputed)
+        FILTER (WHERE is_product AND has_changed), 0
+    ) AS more_products,
     sum(base_recomputed) FILTER (WHERE has_changed) AS changed_base,
     sum(candidate_recomputed) FILTER (WHERE has_changed)
       AS changed_candidate,
@@ -124,4 +128,7 @@ WHERE t.more_recomputed <> 0
     OR abs(t.more_recomputed)
       >= 0.05 * greatest(t.all_base, t.all_candidate)
     OR t.pair IN (SELECT r.pair FROM rounded AS r)
+    OR t.more_products <> 0
+    AND 2 * abs(t.more_products)
+      >= greatest(t.base_products, t.candidate_products)
   )

@@ -22,15 +22,26 @@ WITH RECURSIVE changed_keys AS MATERIALIZED (
     OR min(least(c.base_recomputed, c.candidate_recomputed))
       OVER (PARTITION BY c.pair) > 0
 ),
--- What one checkpoint recomputes on both sides, where another no longer does.
+called_functions AS (
+  SELECT
+    pair, is_candidate, frame_id,
+    list(function_name ORDER BY distance) AS functions
+  FROM call_sites
+  SEMI JOIN recomputation_changes USING (pair)
+  GROUP BY pair, is_candidate, frame_id
+),
+-- What one checkpoint recomputes on both sides, where another no longer does:
+-- below another path, or in functions that others call.
 still_recomputed AS (
   SELECT
     o.pair, o.key,
-    regexp_extract(o.op_name, '^(.*?)rematted_computation', 1) AS path
+    regexp_extract(o.op_name, '^(.*?)rematted_computation', 1) AS path,
+    c.functions
   FROM operations AS o
   JOIN changed_keys AS k USING (pair, key)
+  JOIN called_functions AS c USING (pair, is_candidate, frame_id)
   WHERE o.is_recomputed
-  GROUP BY o.pair, o.key, path
+  GROUP BY o.pair, o.key, path, c.functions
   HAVING count_if(o.is_candidate) = count_if(NOT o.is_candidate)
 ),
 -- has_more: on the side that recomputes more, what is recomputed counts.
@@ -41,9 +52,11 @@ affected AS MATERIALIZED (
   FROM operations AS o
   JOIN recomputation_changes AS t USING (pair)
   LEFT JOIN changed_keys AS k USING (pair, key)
+  LEFT JOIN called_functions AS c USING (pair, is_candidate, frame_id)
   LEFT JOIN still_recomputed AS a
     ON a.pair = o.pair
     AND a.key = o.key
+    AND a.functions = c.functions
     AND a.path = regexp_extract(o.op_name, '^(.*?)rematted_computation', 1)
   WHERE o.is_located
     AND (
