@@ -67,10 +67,7 @@ EDITS = {
         "make_changes.py:86 compile_variant.<locals>.donation: new output f32[] of"
         " reduce_sum"
     ),
-    ("dtype", "widened"): (
-        "other shapes in 8 operations, as s16[64,128] → s32[64,128], first at"
-        " make_changes.py:63"
-    ),
+    ("dtype", "widened"): ("s16 → s32 in 8 operations, first at make_changes.py:63"),
     ("remat", "extra"): (
         "make_changes.py:75 compile_variant.<locals>.remat.<locals>.loss: a"
         " checkpoint added to others (15 → 30 operations are recomputed)"

@@ -12,7 +12,8 @@ SELECT
     lambda x: NOT list_contains(o.candidate_unnamed, x)
       AND NOT coalesce(list_contains(o.base_operations, x), FALSE)
   )[1]] AS named_line, p.base_paths,
-  p.candidate_paths, t.operation_count AS retyped_count, t.new_line,
+  p.candidate_paths,
+  coalesce(t.operation_count, k.other_count) AS retyped_count, t.new_line,
   t.lost_line, t.kept_line, t.first_call,
   CASE
     WHEN d.pair IS NOT NULL
@@ -25,6 +26,7 @@ SELECT
       )
       THEN 'retyped'
     WHEN k.is_resharded AND k.is_even THEN 'resharded'
+    WHEN k.is_of_types AND k.is_even AND t.base_type IS NULL THEN 'retyped'
     WHEN k.candidate_shape IS NOT NULL
       AND (k.is_even OR t.base_type IS NOT NULL)
       THEN 'reshaped'
@@ -34,7 +36,8 @@ SELECT
     ELSE 'replaced'
   END AS change,
   CASE change
-    WHEN 'retyped' THEN t.base_type
+    WHEN 'retyped'
+      THEN coalesce(t.base_type, regexp_extract(k.base_shape, '^\w+'))
     WHEN 'resharded' THEN k.base_sharding
     WHEN 'reshaped' THEN k.base_shape
     WHEN 'stack' THEN w.base_stacks
@@ -46,7 +49,10 @@ SELECT
     )[:3], ', '), '')
   END AS base_text,
   CASE change
-    WHEN 'retyped' THEN t.candidate_type
+    WHEN 'retyped'
+      THEN coalesce(
+        t.candidate_type, regexp_extract(k.candidate_shape, '^\w+')
+      )
     WHEN 'resharded' THEN k.candidate_sharding
     WHEN 'reshaped' THEN k.candidate_shape
     WHEN 'stack' THEN w.candidate_stacks

@@ -1,6 +1,7 @@
 -- step: The first other sharding and the first other shape of a group.
 --   is_even: each of its keys is as often on both sides. reshaped_count: keys
---   of which those have other dimensions alone.
+--   of which those have other dimensions alone. is_of_types: all those of
+--   another shape have the same dimensions.
 -- grain: pair, file, function
 WITH keys AS (
   SELECT
@@ -29,6 +30,11 @@ SELECT
   arg_min(candidate_shape, first_id) FILTER (WHERE is_reshaped)
     AS candidate_shape,
   bool_and(is_even) AS is_even, count_if(is_of_one_type) AS reshaped_count,
-  bool_or(is_resharded AND is_even) AS is_resharded
+  bool_or(is_resharded AND is_even) AS is_resharded,
+  count_if(is_reshaped) AS other_count,
+  other_count > 0
+  AND bool_and(
+    regexp_extract(base_shape, '\[.*') = regexp_extract(candidate_shape, '\[.*')
+  ) FILTER (WHERE is_reshaped) AS is_of_types
 FROM keys
 GROUP BY pair, source_file, function_name
