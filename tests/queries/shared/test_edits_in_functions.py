@@ -25,6 +25,55 @@ from tests.queries.shared.test_compiled_edits import ingested
 MIB = 1 << 20
 GRADIENTS = "train.py:{} loss_fn: the backward pass {} the loop of 2 steps in recycle"
 CLAIMS = {
+    # Thirteen of 266 operations, but half of the products; the encoder, whose
+    # blocks call the same functions, recomputes them as before.
+    ("codec_lm", "saved_products"): [
+        (
+            "model.py:131 decode: remat saves more, recomputes less (266 → 253"
+            " operations)",
+            "proven",
+        ),
+    ],
+    # Other types of equal dimensions are no other shapes.
+    ("grid_ppo", "scaled_pixels"): [
+        ("u8 → f32 in 4 operations, first at learner.py:65", "proven"),
+    ],
+    # A jitted function is given the zeros that it scatters into.
+    ("moe_shards_tpu", "capacity"): [
+        (
+            "other shapes in 106 operations, as u32[10240,2048] → u32[16384,2048],"
+            " first at layers.py:83",
+            "proven",
+        ),
+    ],
+    ("mesh_particles", "recomputed"): [
+        (
+            "nets.py:62 Simulator.__call__: remat added (88 operations are recomputed)",
+            "proven",
+        ),
+    ],
+    # Each shape is at the same place; JAX computes the results in another order.
+    ("pair_fold", "chunked_attention"): [
+        (
+            "modules.py:43 TriangleAttention.__call__: new loop of 6 steps in"
+            " TriangleAttention.__call__",
+            "proven",
+        ),
+    ],
+    # What each step did is done of all at once: its scalars are arrays.
+    ("wave_inversion", "shots_at_once"): [
+        ("invert.py:32 gradient: loop of 4 steps removed from gradient", "proven"),
+    ],
+    ("wave_inversion", "kept_wavefield"): [
+        ("invert.py:32 gradient: new output f32[4,32,96,128,128] of while", "proven"),
+    ],
+    # State without a name is in place of the sums.
+    ("click_ranker", "row_wise"): [
+        ("the inputs", "proven"),
+        ("unexplained", "unknown"),
+    ],
+    # A stack is not added that JAX no longer joins with what reads it.
+    ("click_ranker", "wider_batch"): [],
     # What is cut has other sizes first, and what reads it follows.
     ("distillation", "more_patches"): [
         (
@@ -543,8 +592,8 @@ CLAIMS = {
             " loop of 28 steps in VideoDiT.__call__",
             "proven",
         ),
-        ("the edit, given these inputs", "likely"),
         ("the inputs", "proven"),
+        ("the edit, given these inputs", "likely"),
     ],
     ("video_flow", "hidden_states"): [
         (
@@ -852,6 +901,56 @@ def test_parameters_of_a_request_are_no_weights(
         if f.program == "jit_decode" and f.color == 0
     }
     assert inputs == "arguments new (slots.counts and 2 more)"
+
+
+@pytest.mark.parametrize(
+    ("archive", "edit", "words"),
+    [
+        # Flax calls the new block TransformerBlock_0, and those after it _1 to _3.
+        (
+            "latent_video_tpu",
+            "finer_attention",
+            "layers 3 → 5 (state['params']['params']['TransformerBlock_0']['Dense_0']"
+            "['bias'] and 161 more)",
+        ),
+        # nn.remat calls what was ResidualBlock_0 CheckpointResidualBlock_0.
+        (
+            "grid_ppo",
+            "wider_remat",
+            "state.obs[0] 1,024 → 2,048 (state.obs and 5 more)",
+        ),
+        # The mask of edges is no sequence.
+        (
+            "mesh_particles",
+            "more_neighbours",
+            "edges 524,288 → 786,432 (graph.senders and 3 more)",
+        ),
+    ],
+)
+def test_renamed_arguments_are_the_same(
+    archive: str, edit: str, words: str, tmp_path: Path, queries_installed: None
+) -> None:
+    with connect(ingested(archive, tmp_path, edit)) as connection:
+        diff = build_diff(connection, "base", edit, Settings(), top=5)
+    assert {input_words(f.inputs) for f in diff.findings if f.color == 0} == {words}
+
+
+def test_a_wider_batch_is_a_larger_first_dimension(
+    tmp_path: Path, queries_installed: None
+) -> None:
+    """Gathers of one framework path go together by their other dimensions."""
+    with connect(ingested("click_ranker", tmp_path, "wider_batch")) as connection:
+        rows = run_query(
+            connection,
+            "buffer_diff",
+            {"base": "base", "candidate": "wider_batch"},
+        ).dicts()
+    resized = [
+        (row["base_shape"].split("{")[0], row["shape"].split("{")[0])
+        for row in rows
+        if row["part"] == "resized" and row["delta_bytes"] >= 512 * MIB
+    ]
+    assert resized == [("f32[65536,64,64]", "f32[98304,64,64]")] * 2
 
 
 def test_what_another_loop_carried_is_not_new(
