@@ -24,8 +24,17 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from shutil import copyfile
+from typing import Any
 
-from bench.sentences import FIRST_LINES, Sentence, Truth, fault, is_effect, sentences
+from bench.sentences import (
+    FIRST_LINES,
+    Sentence,
+    Truth,
+    fault,
+    is_effect,
+    place,
+    sentences,
+)
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
@@ -125,7 +134,7 @@ def unpacked(archive: Path, folder: Path) -> Iterator[Pair]:
 def _of_truths(root: Path) -> Iterator[Pair]:
     truths = json.loads((EDITS / f"{root.name}.json").read_text())
     for name, truth in truths.items():
-        causes, lines = tuple(truth.get("causes", ())), frozenset(truth["lines"])
+        causes, lines = tuple(truth.get("causes", ())), _places(truth)
         found = Truth(
             delta_bytes=truth["bytes"],
             causes=causes,
@@ -137,7 +146,7 @@ def _of_truths(root: Path) -> Iterator[Pair]:
             parts={
                 line: truths[part]["bytes"]
                 for part in truth.get("parts", ())
-                for line in truths[part]["lines"]
+                for line in _places(truths[part])
             },
         )
         base = root / truth.get("base", "base")
@@ -155,6 +164,10 @@ def _of_truths(root: Path) -> Iterator[Pair]:
             found,
             truth["program"],
         )
+
+
+def _places(truth: dict[str, Any]) -> frozenset[str]:
+    return frozenset(map(place, truth["lines"]))
 
 
 def _reserved(folder: Path) -> int:
@@ -209,7 +222,7 @@ def score(pair: Pair, report: Report) -> Score:
     top = "\n".join(text.split("\n")[:FIRST_LINES])
     is_moved = pair.verdict != "same"
     causes = [bool(re.search(c, top, re.IGNORECASE)) for c in pair.causes]
-    lines = {line for line in pair.lines if re.search(rf"{re.escape(line)}\b", top)}
+    lines = {line for line in pair.lines if re.search(rf"\b{re.escape(line)}\b", top)}
     is_named = pair.operation is not None and bool(re.search(pair.operation, top))
     alerts = [
         f

@@ -40,7 +40,7 @@ class Truth:
     """What is true of a pair; patterns are searched in sentences.
 
     `parts` has the bytes of one edit by each of its lines, where a pair of that edit
-    alone exists; `delta_bytes` those of all edits.
+    alone exists; `delta_bytes` those of all edits. Lines are what `place` returns.
     """
 
     delta_bytes: int
@@ -103,6 +103,11 @@ def _bytes(number: str, unit: str) -> int:
     return round(float(number.replace(",", "")) * _UNITS[unit])
 
 
+def place(line: str) -> str:
+    """Return a line without the folders of its file: reports leave most of them out."""
+    return line.rpartition("/")[2]
+
+
 def fault(sentence: Sentence, truth: Truth) -> str | None:
     """Return what is false in a sentence, or None if the truth has it."""
     if sentence.kind == "alarm":
@@ -117,7 +122,7 @@ def fault(sentence: Sentence, truth: Truth) -> str | None:
         return "blame: the compiler, of an edit"
     if sentence.kind == "cause" and not _has(truth.causes, sentence.text):
         return "cause: not edited"
-    if sentence.line is not None and sentence.line not in truth.lines:
+    if sentence.line is not None and place(sentence.line) not in truth.lines:
         operation = truth.operation or "^$"
         if not (_ELSEWHERE.search(sentence.text) and _has((operation,), sentence.text)):
             return f"{sentence.kind}: other line"
@@ -142,8 +147,8 @@ def _right_bytes(line: str, truth: Truth) -> list[int]:
         return [truth.delta_bytes] if len(truth.causes) == 1 else []
     every = set(truth.parts.values())
     rest = truth.delta_bytes - sum(every)
-    if line in truth.parts:
-        alone = truth.parts[line]
+    if place(line) in truth.parts:
+        alone = truth.parts[place(line)]
         return [alone, alone + rest]
     return [*every, *(alone + rest for alone in every), rest]
 
