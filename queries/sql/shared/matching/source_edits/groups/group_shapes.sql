@@ -34,7 +34,8 @@ SELECT
   count_if(is_reshaped) AS other_count,
   other_count > 0
   AND bool_and(
-    regexp_extract(base_shape, '\[.*') = regexp_extract(candidate_shape, '\[.*')
+    regexp_extract(base_shape, '\[.*')
+      = regexp_extract(candidate_shape, '\[.*')
   ) FILTER (WHERE is_reshaped) AS is_of_types
 FROM keys
 GROUP BY pair, source_file, function_name
