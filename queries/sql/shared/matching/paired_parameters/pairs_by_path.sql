@@ -1,0 +1,80 @@
+-- step: Of these, what is called alike but for one part of the path: one that
+--   was put in or taken out, or that has a longer name.
+-- grain: pair, parameter
+WITH tails AS MATERIALIZED (
+  SELECT
+    base_id, own_id, is_own, tail, dimensions,
+    any_value(number) AS number, any_value(name) AS name,
+    any_value(head) AS head
+  FROM (
+    SELECT
+      base_id, own_id, is_own, dimensions, parameter_number AS number, name,
+      substr(argument, place) AS tail,
+      -- Up to a whole word: "ema" does not begin "ema_fast".
+      translate(
+        regexp_replace(substr(argument, 1, place - 1), '\d+', '', 'g'),
+        '[', '.'
+      ) || '.' AS head
+    FROM (
+      SELECT *, unnest(range(2, length(argument))) AS place
+      FROM unpaired_parameters
+    )
+    WHERE substr(argument, place, 1) IN ('.', '[')
+  )
+  GROUP BY base_id, own_id, is_own, tail, dimensions
+  HAVING count(*) = 1
+),
+-- A tail that both have alone, behind what one has less of, numbers apart:
+-- .opt_state[1][0].mu.w becomes .opt_state.inner_opt_state[1][0].mu.w.
+by_tail AS MATERIALIZED (
+  SELECT DISTINCT
+    b.base_id, b.own_id, b.number AS base_number, c.number AS own_number,
+    b.name AS base_name, c.name AS own_name
+  FROM tails AS b
+  JOIN tails AS c USING (base_id, own_id, tail, dimensions)
+  WHERE NOT b.is_own
+    AND c.is_own
+    AND (starts_with(b.head, c.head) OR starts_with(c.head, b.head))
+),
+-- One part of the path has a longer name: nn.remat puts Checkpoint before it.
+words AS MATERIALIZED (
+  SELECT
+    base_id, own_id, is_own, path, dimensions, any_value(number) AS number,
+    any_value(name) AS name, any_value(word) AS word
+  FROM (
+    SELECT
+      base_id, own_id, is_own, dimensions, parameter_number AS number, name,
+      lower(regexp_replace(parts[place], '\W|_?\d+', '', 'g')) AS word,
+      list_transform(parts, lambda x, i:
+        CASE WHEN i = place THEN regexp_extract(x, '\d*\W*$') ELSE x END
+      ) AS path
+    FROM (
+      SELECT *, unnest(range(1, len(parts) + 1)) AS place
+      FROM (
+        SELECT u.*, string_split_regex(u.argument, '[.\[]') AS parts
+        FROM unpaired_parameters AS u
+      )
+    )
+  )
+  GROUP BY base_id, own_id, is_own, path, dimensions
+  HAVING count(*) = 1
+)
+FROM by_tail
+UNION
+SELECT
+  b.base_id, b.own_id, b.number AS base_number, c.number AS own_number,
+  b.name AS base_name, c.name AS own_name
+FROM words AS b
+JOIN words AS c USING (base_id, own_id, path, dimensions)
+ANTI JOIN by_tail AS d
+  ON d.base_id = b.base_id
+  AND d.own_id = b.own_id
+  AND d.base_number = b.number
+ANTI JOIN by_tail AS e
+  ON e.base_id = c.base_id
+  AND e.own_id = c.own_id
+  AND e.own_number = c.number
+WHERE NOT b.is_own
+  AND c.is_own
+  AND least(length(b.word), length(c.word)) >= 3
+  AND (ends_with(b.word, c.word) OR ends_with(c.word, b.word))
