@@ -1,11 +1,14 @@
 """Rules of cause_rules: each names a compiled pair, and is silent about another."""
 
+import csv
+import re
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 from bench.causes import EDITS, PAIRS, unpacked
+from bench.causes import RULES as RULE_FILE
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
@@ -185,3 +188,32 @@ def test_no_rule_is_without_its_pairs(tmp_path: Path) -> None:
     assert {row["rule_id"] for row in rows} == {*tested, *ELSEWHERE, "reshaped"}
     assert len(tested) == len({*tested})
     assert [row["place"] for row in rows] == sorted({row["place"] for row in rows})
+
+
+WIDTHS = {
+    **dict.fromkeys(("s4", "u4"), 4),
+    **dict.fromkeys(("pred", "s8", "u8", "f8e4m3fn", "f8e5m2"), 8),
+    **dict.fromkeys(("bf16", "f16", "s16", "u16"), 16),
+    **dict.fromkeys(("f32", "s32", "u32"), 32),
+    **dict.fromkeys(("f64", "s64", "u64", "c64"), 64),
+    "c128": 128,
+}
+
+
+def test_a_promotion_is_to_a_wider_type() -> None:
+    """What no promotion is, `narrower_type` says: of a type that is not wider."""
+    with RULE_FILE.open(encoding="utf-8", newline="") as file:
+        patterns = {rule["rule_id"]: rule["pattern"] for rule in csv.DictReader(file)}
+    is_told = {
+        (base, candidate): re.search(
+            patterns["promotion"], f"mul | {base} > {candidate}"
+        )
+        is not None
+        for base in WIDTHS
+        for candidate in WIDTHS
+        if WIDTHS[base] != WIDTHS[candidate]
+    }
+    assert is_told == {
+        (base, candidate): WIDTHS[base] < WIDTHS[candidate]
+        for base, candidate in is_told
+    }

@@ -13,7 +13,7 @@
 --   the dimensions are equal and both modules have as many parameters, as for
 --   a renamed argument. Others are new or gone, and have no row.
 -- grain: pair of modules, parameter
--- steps: asked_pairs, entry_parameters, numbered_parameters, numbered_parts,
+-- steps: asked_pairs, named_parameters, numbered_parameters, numbered_parts,
 --   renumbered_parts, pairs_by_name, unpaired_parameters, pairs_by_path
 -- param base_ids BIGINT[] = NULL: Module contents of the base.
 -- param candidate_ids BIGINT[] = NULL: Those of the candidate, in the same

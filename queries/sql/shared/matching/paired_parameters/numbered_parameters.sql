@@ -8,7 +8,7 @@ SELECT
   regexp_extract(m.argument, '^.*?[A-Za-z]_(\d+)\W', 1) AS part,
   regexp_replace(m.argument, '^.*?[A-Za-z]_\d+', '') || m.dimensions AS tail
 FROM asked_pairs AS p
-JOIN entry_parameters AS m ON m.module_id IN (p.base_id, p.own_id)
+JOIN named_parameters AS m ON m.module_id IN (p.base_id, p.own_id)
 WHERE p.base_id <> p.own_id
   AND m.is_alone
   AND regexp_matches(m.argument, '[A-Za-z]_\d+\W')

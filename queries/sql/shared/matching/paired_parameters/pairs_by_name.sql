@@ -27,8 +27,8 @@ SELECT
   p.base_id, p.own_id, b.parameter_number AS base_number,
   c.parameter_number AS own_number, b.name AS base_name, c.name AS own_name
 FROM asked_pairs AS p
-JOIN entry_parameters AS b ON b.module_id = p.base_id
-JOIN entry_parameters AS c
+JOIN named_parameters AS b ON b.module_id = p.base_id
+JOIN named_parameters AS c
   ON c.module_id = p.own_id
   AND c.argument = b.argument
 ANTI JOIN renumbered_parts AS r

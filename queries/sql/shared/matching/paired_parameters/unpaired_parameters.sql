@@ -4,7 +4,7 @@ SELECT s.*
 FROM (
   SELECT p.base_id, p.own_id, FALSE AS is_own, b.*
   FROM asked_pairs AS p
-  JOIN entry_parameters AS b ON b.module_id = p.base_id
+  JOIN named_parameters AS b ON b.module_id = p.base_id
   ANTI JOIN pairs_by_name AS d
     ON d.base_id = p.base_id
     AND d.own_id = p.own_id
@@ -12,7 +12,7 @@ FROM (
   UNION ALL
   SELECT p.base_id, p.own_id, TRUE, c.*
   FROM asked_pairs AS p
-  JOIN entry_parameters AS c ON c.module_id = p.own_id
+  JOIN named_parameters AS c ON c.module_id = p.own_id
   ANTI JOIN pairs_by_name AS e
     ON e.base_id = p.base_id
     AND e.own_id = p.own_id

@@ -1,7 +1,7 @@
 -- step: The first other sharding and the first other shape of a group.
 --   is_even: each of its keys is as often on both sides. reshaped_count: keys
 --   of which those have other dimensions alone. is_of_types: all those of
---   another shape have the same dimensions.
+--   another shape have the same dimensions, and elements of another width.
 -- grain: pair, file, function
 WITH keys AS (
   SELECT
@@ -10,6 +10,8 @@ WITH keys AS (
     min(sharding) FILTER (WHERE is_candidate) AS candidate_sharding,
     min(shape) FILTER (WHERE NOT is_candidate) AS base_shape,
     min(shape) FILTER (WHERE is_candidate) AS candidate_shape,
+    min(size_bytes) FILTER (WHERE NOT is_candidate) AS base_bytes,
+    min(size_bytes) FILTER (WHERE is_candidate) AS candidate_bytes,
     count_if(NOT is_candidate) = count_if(is_candidate) AS is_even,
     base_sharding IS DISTINCT FROM candidate_sharding AS is_resharded,
     is_even AND base_shape <> candidate_shape AS is_reshaped,
@@ -36,6 +38,7 @@ SELECT
   AND bool_and(
     regexp_extract(base_shape, '\[.*')
       = regexp_extract(candidate_shape, '\[.*')
+    AND base_bytes <> candidate_bytes
   ) FILTER (WHERE is_reshaped) AS is_of_types
 FROM keys
 GROUP BY pair, source_file, function_name
