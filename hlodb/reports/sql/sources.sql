@@ -11,6 +11,8 @@ SELECT
 FROM value_sources(
   module_ids := list_distinct(from_json($modules, '["BIGINT"]')),
   locations_ids := list_distinct(from_json($locations, '["BIGINT"]')),
+  value_modules := from_json($modules, '["BIGINT"]'),
+  value_ids := from_json($values, '["BIGINT"]'),
   every_run := TRUE
 ) AS s
 SEMI JOIN wanted AS w USING (module_id, locations_id, value_id)

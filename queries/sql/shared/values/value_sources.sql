@@ -25,6 +25,9 @@
 -- param module_ids
 -- param every_run
 -- param locations_ids
+-- param value_modules BIGINT[] = NULL: Modules of the values that are asked
+--   for, side by side with value_ids; NULL: all values.
+-- param value_ids BIGINT[] = NULL: These values.
 -- column module_id
 -- column locations_id
 -- column value_id
@@ -55,6 +58,14 @@ tenants AS MATERIALIZED (
     ON s.module_id = m.module_id
     AND s.locations_id = m.locations_id
     AND s.instruction_id = v.instruction_id
+  WHERE $value_ids IS NULL
+    OR (m.module_id, v.value_id) IN (
+      SELECT (a.module_id, a.value_id)
+      FROM (
+        SELECT
+          unnest($value_modules) AS module_id, unnest($value_ids) AS value_id
+      ) AS a
+    )
 ),
 described AS MATERIALIZED (
   SELECT
