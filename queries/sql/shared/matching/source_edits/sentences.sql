@@ -32,7 +32,13 @@ SELECT
       WHEN m.more = 0 THEN '' ELSE ' and ' || m.more || ' more ' || m.unit
     END), '→ replicated: replicated', '→ replicated')
     || coalesce(' (' || replace(k.sentence, '{shapes}', m.stacks) || ')', '')
-    || coalesce(f.words, '') AS sentence
+    || coalesce(f.words, '')
+    || CASE
+      WHEN e.change = 'loop' THEN coalesce(format(
+          ' (a loop there returns {} of all its steps)', m.stacks
+        ), '')
+      ELSE ''
+    END AS sentence
 FROM edits AS e
 LEFT JOIN (
   SELECT

@@ -104,7 +104,8 @@ SELECT
     ELSE ''
   END AS subject, z.words AS operations, 1 AS operation_count,
   l.source_file, l.function_name, l.base_line, l.candidate_line,
-  p.base_paths, p.candidate_paths
+  p.base_paths, p.candidate_paths,
+  CASE WHEN NOT l.is_in_base THEN k.stored_shapes END AS stored_shapes
 FROM (
   SELECT
     *,
@@ -151,6 +152,7 @@ LEFT JOIN trained_loops AS e
   ON e.pair = l.pair
   AND e.user_function IS NOT DISTINCT FROM l.user_function
   AND e.loop_number = l.loop_number
+LEFT JOIN loop_stacks AS k USING (pair, inner_file, inner_function)
 LEFT JOIN loop_paths AS p USING (pair, inner_file, inner_function)
 LEFT JOIN repetitions AS r USING (pair, inner_file, inner_function)
 -- Of a loop of an unknown number of trips, no other number is known.

@@ -1,6 +1,8 @@
 -- step: Loops that go through the same data in fewer, larger steps, or in
 --   more, smaller ones: what the body computes of one name has as many more
---   elements as there are fewer trips, or the reverse.
+--   elements as there are fewer trips, or the reverse; or all that has another
+--   number of elements has more where there are fewer trips, such as where
+--   windows overlap.
 -- grain: pair, loop
 WITH sizes AS (
   SELECT
@@ -15,19 +17,34 @@ WITH sizes AS (
     AND o.is_candidate = t.is_candidate
     AND o.computation_id = t.computation_id
   WHERE o.may_start
+),
+keys AS (
+  SELECT
+    s.pair, s.is_backward, s.user_function, s.loop_number,
+    max(s.trip_count) FILTER (WHERE NOT s.is_candidate) AS base_trips,
+    max(s.trip_count) FILTER (WHERE s.is_candidate) AS candidate_trips,
+    sum(s.elements) FILTER (WHERE NOT s.is_candidate) AS base_elements,
+    sum(s.elements) FILTER (WHERE s.is_candidate) AS candidate_elements
+  FROM sizes AS s
+  GROUP BY
+    s.pair, s.is_backward, s.user_function, s.loop_number, s.key
+  HAVING 2 * count_if(s.is_candidate) = count(*)
+    AND count(DISTINCT s.trip_count) = 2
 )
-SELECT DISTINCT
-  s.pair, s.is_backward, s.user_function, s.loop_number,
+SELECT
+  k.pair, k.is_backward, k.user_function, k.loop_number,
   CASE
-    WHEN max(s.trip_count) FILTER (WHERE s.is_candidate)
-      < max(s.trip_count) FILTER (WHERE NOT s.is_candidate)
-      THEN 'larger steps'
+    WHEN any_value(k.candidate_trips < k.base_trips) THEN 'larger steps'
     ELSE 'smaller steps'
   END AS words
-FROM sizes AS s
-GROUP BY s.pair, s.is_backward, s.user_function, s.loop_number, s.key
-HAVING 2 * count_if(s.is_candidate) = count(*)
-  AND count(DISTINCT s.trip_count) = 2
+FROM keys AS k
+WHERE k.candidate_elements <> k.base_elements
+GROUP BY k.pair, k.is_backward, k.user_function, k.loop_number
+HAVING bool_and(
+    sign(k.candidate_elements - k.base_elements)
+      = sign(k.base_trips - k.candidate_trips)
+  )
   -- Sums of few whole numbers, which are exact.
-  AND sum(s.elements * s.trip_count) FILTER (WHERE s.is_candidate)
-    = sum(s.elements * s.trip_count) FILTER (WHERE NOT s.is_candidate)
+  OR bool_or(
+    k.candidate_elements * k.candidate_trips = k.base_elements * k.base_trips
+  )

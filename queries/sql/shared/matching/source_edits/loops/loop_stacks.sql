@@ -1,0 +1,25 @@
+-- step: Arrays of all steps that loops of a function return in the candidate,
+--   not for a backward pass, where the base has no array of their shape.
+-- grain: pair, function
+SELECT
+  s.pair, s.inner_file, s.inner_function,
+  string_agg(s.shape, ', ' ORDER BY s.size_bytes DESC, s.shape)
+    AS stored_shapes
+FROM (
+  SELECT DISTINCT
+    u.pair, n.file_name AS inner_file, n.function_name AS inner_function,
+    u.shape, u.size_bytes
+  FROM unmatched_operations AS u
+  JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
+  ANTI JOIN operations AS b
+    ON b.pair = u.pair
+    AND NOT b.is_candidate
+    AND b.shape = u.shape
+  WHERE u.is_candidate
+    AND regexp_matches(
+      u.op_name, '(^|/)while/body/(jit\()?dynamic_update_[a-z_]+\)?$'
+    )
+    AND NOT contains(u.op_name, 'jvp(')
+    AND u.size_bytes >= 1048576
+) AS s
+GROUP BY s.pair, s.inner_file, s.inner_function
