@@ -90,18 +90,19 @@ WITH all_claims AS (
       ELSE ''
     END AS said,
     CASE
-      WHEN e.source_path IS NULL THEN said
-      WHEN coalesce(e.candidate_line, e.base_line) IS NULL THEN said
+      WHEN e.source_path IS NULL
+        OR coalesce(e.candidate_line, e.base_line) IS NULL THEN said
       WHEN e.is_line_edited
         THEN concat(
           e.source_path, ':', coalesce(e.candidate_line, e.base_line),
           ' ' || e.function_name, ': ', said
         )
       ELSE concat(
-        said, ', first at ', e.source_path, ':',
-        coalesce(e.candidate_line, e.base_line)
+        -- Of several such edits, which one came first is not known.
+        said, CASE WHEN n.same_count > 1 THEN ', as at ' ELSE ', first at ' END,
+        e.source_path, ':', coalesce(e.candidate_line, e.base_line)
       )
-    END AS words,
+    END || e.words_of_others AS words,
     -- Nobody undoes what freed memory, or may have.
     CASE
       WHEN e.is_against OR e.direction < 0 OR i.is_together THEN NULL
@@ -113,6 +114,13 @@ WITH all_claims AS (
     e.is_line_edited, e.share_bytes, e.changed_count, e.is_against, e.standing,
     e.effect * e.direction = 0 AS has_no_direction
   FROM claims_of_edits AS e
+  JOIN (
+    SELECT o.pair, o.change, count(*) AS same_count
+    FROM edits AS o
+    GROUP BY o.pair, o.change
+  ) AS n
+    ON n.pair = e.pair
+    AND n.change = e.change
   LEFT JOIN cause_rules() AS l
     ON e.is_little_output
     AND l.change = 'little_output'

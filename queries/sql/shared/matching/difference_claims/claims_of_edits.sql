@@ -149,8 +149,9 @@ judged AS (
       ), FALSE
     ) AS has_share,
     -- Rows show that memory followed from it, if not how much; unless what is
-    -- left goes the other way.
+    -- left goes the other way, or its rule does and other inputs are a reason.
     c.row_bytes * c.direction > 0
+    AND (c.is_source_alone OR c.effect * c.direction >= 0)
     AND joint_bytes * c.direction >= 0
     AND abs(c.row_bytes) >= 0.01 * abs(c.total_delta) AS has_rows,
     c.is_source_alone
@@ -232,13 +233,6 @@ SELECT
     is_lead, other_count, is_needless, has_little_inputs, may_follow
   ) REPLACE (
     CASE
-      WHEN NOT coalesce(l.is_lead, FALSE) THEN l.sentence
-      WHEN l.other_count = 0 THEN l.sentence
-      WHEN l.other_count = 1
-        THEN l.sentence || '; 1 more place differs'
-      ELSE concat(l.sentence, '; ', l.other_count, ' more places differ')
-    END AS sentence,
-    CASE
       WHEN l.is_lead AND NOT l.has_little_inputs THEN l.total_delta
       WHEN l.is_lead THEN NULL
       WHEN NOT l.is_needless THEN l.share_bytes
@@ -248,5 +242,10 @@ SELECT
       WHEN l.is_lead THEN 'proven'
       WHEN NOT l.is_needless THEN l.standing
     END AS standing
-  )
+  ),
+  CASE
+    WHEN NOT coalesce(l.is_lead, FALSE) OR l.other_count = 0 THEN ''
+    WHEN l.other_count = 1 THEN '; 1 more place differs'
+    ELSE format('; {} more places differ', l.other_count)
+  END AS words_of_others
 FROM led AS l
