@@ -124,7 +124,8 @@ def _worst(report: Report, has_warehouse: bool) -> list[Block]:
     if report.comparison.base is None:
         return _nothing(report)
     if changed := warned_finding(report):
-        return _finding(report, changed, has_warehouse)
+        blocks = _finding(report, changed, has_warehouse)
+        return [*blocks, *_others(report, changed)]
     if grown := unjudged_growth(report):
         return _unjudged(grown)
     return _ratchet(report)
@@ -279,18 +280,25 @@ def _lost_donations(f: Finding) -> list[Block]:
 
 
 def _others(report: Report, worst: Finding | None) -> list[Block]:
-    """Name the other findings that alert, the first few each with its cause."""
-    rest = [
-        f
-        for f in report.findings
-        if f.scope == "candidate" and f.state in ALERTING and f != worst
-    ]
+    """Name the other findings that alert, the first few each with its cause.
+
+    Programs with other inputs that moved as much as the worst follow these.
+    """
+    others = [f for f in report.findings if f.scope == "candidate" and f != worst]
+    rest = [f for f in others if f.state in ALERTING]
     if report.kind == "diff":
         rest = [f for f in rest if not is_little(f)]
+    least = _WORTH_TELLING * abs((worst and worst.delta_bytes) or 0)
+    changed = [
+        f
+        for f in others
+        if f.change == "changed" and f not in rest and abs(f.delta_bytes or 0) > least
+    ]
+    in_order = sorted(changed, key=lambda f: -abs(f.delta_bytes or 0))
     shared = shared_names(report)
     lines = [
         f"Also: {called(f, shared)} {memory(f)} {moved(f)}: {_why(f)}."
-        for f in rest[:_SHOWN_OTHERS]
+        for f in [*rest, *in_order][:_SHOWN_OTHERS]
     ]
     if len(rest) > _SHOWN_OTHERS:
         lines.append(f"And {counted(len(rest) - _SHOWN_OTHERS, 'more regression')}.")

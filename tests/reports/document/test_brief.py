@@ -64,6 +64,36 @@ def test_a_gain_is_not_kept_while_a_larger_rise_is_open(tmp_path: Path) -> None:
     ]
 
 
+def test_other_programs_with_other_inputs_are_named_behind_the_worst(
+    tmp_path: Path,
+) -> None:
+    """Where they moved at least a tenth as much."""
+    wider = "(f32[16]{0})->f32[8]{0}"
+
+    def program(name: str, size: int, shapes: str = STEP.shapes) -> Program:
+        work = (replace(WORK, size=size * MIB),)
+        return replace(STEP, name=name, buffers=work, shapes=shapes, source=None)
+
+    with connect(
+        make(
+            tmp_path / "w.duckdb",
+            night(1, program("jit_a", 4), program("jit_b", 8), program("jit_c", 90)),
+            night(
+                2,
+                program("jit_a", 24, wider),
+                program("jit_b", 5, wider),
+                program("jit_c", 91, wider),
+            ),
+        )
+    ) as connection:
+        first, *others = lines(brief(build_report(connection, Request(), Settings())))
+    assert first.startswith("Why: ")
+    assert [line for line in others if line.startswith("Also: ")] == [
+        "Also: jit_b CPU memory -3.00 MiB (-37.5 %): inputs changed; resized: dot"
+        " f32[1024,1024] to f32[1024,1024] (-3.00 MiB)."
+    ]
+
+
 SITUATIONS = {
     "no_change": [],
     "improvement_only": [
