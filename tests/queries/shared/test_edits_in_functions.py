@@ -25,6 +25,33 @@ from tests.queries.shared.test_compiled_edits import ingested
 MIB = 1 << 20
 GRADIENTS = "train.py:{} loss_fn: the backward pass {} the loop of 2 steps in recycle"
 CLAIMS = {
+    # Fewer windows, of more voxels each: the loop is larger, not shorter.
+    ("organ_volumes", "larger_patches"): [
+        (
+            "other shapes in 54 operations, as s32[128] → s32[160], first at"
+            " train.py:65; 1 more place differs",
+            "proven",
+        ),
+    ],
+    # The windows are kept by a loop that the base has, for one that it lacks.
+    ("organ_volumes", "kept_windows"): [
+        (
+            "train.py:84 segment: new loop of 75 steps in segment (a loop there"
+            " returns f32[75,14,128,128,128] of all its steps)",
+            "proven",
+        ),
+    ],
+    # A checkpoint is where its function is called, not where the line is of what
+    # it no longer recomputes.
+    ("tuned_decoder_tpu", "saved_context"): [
+        (
+            "decoder.py:131 Decoder.__call__: remat saves more, recomputes less"
+            " (214 → 207 operations)",
+            "proven",
+        ),
+    ],
+    # One operation more that is recomputed explains no growth.
+    ("tuned_decoder_tpu", "all_weights"): [],
     # Thirteen of 266 operations, but half of the products; the encoder, whose
     # blocks call the same functions, recomputes them as before.
     ("codec_lm", "saved_products"): [
