@@ -31,13 +31,14 @@
 --   recomputation_counts, recomputation_changes, loop_sizes,
 --   library_computations, surplus_loops, loop_contents, unmatched_loops,
 --   step_sizes, loop_stacks, loop_changes, loop_edits, moved_checkpoints,
---   barrier_sites, recomputation_edits, constant_edits, callback_edits,
---   output_edits, argument_edits, optimiser_edits, gradient_edits,
---   explained_starts, repeated_starts, group_starts, grouped_operations,
---   operation_lists, group_stacks, group_types, group_shapes, group_paths,
---   group_callees, group_sums, random_draws, group_changes, ranked_groups,
---   shape_followers, groups_called_elsewhere, group_edits, loops_around,
---   stack_makers, moved_groups, followed_shapes, edits, sentences
+--   barrier_sites, recomputed_keys, checkpoint_callers, lone_checkpoints,
+--   recomputation_edits, constant_edits, callback_edits, output_edits,
+--   argument_edits, optimiser_edits, gradient_edits, explained_starts,
+--   repeated_starts, group_starts, grouped_operations, operation_lists,
+--   group_stacks, group_types, group_shapes, group_paths, group_callees,
+--   group_sums, random_draws, group_changes, ranked_groups, shape_followers,
+--   groups_called_elsewhere, group_edits, loops_around, stack_makers,
+--   moved_groups, followed_shapes, edits, sentences
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base snapshot.
 -- param base_ids BIGINT[] = NULL: Their contents.
 -- param candidate_runs BIGINT[] = NULL from 0: run_id of each candidate

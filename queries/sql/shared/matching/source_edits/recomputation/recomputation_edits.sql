@@ -11,18 +11,7 @@
 --   of the memory: where fewer of these are recomputed, though more
 --   operations, more is saved.
 -- grain: pair
-WITH RECURSIVE changed_keys AS MATERIALIZED (
-  SELECT c.pair, c.key
-  FROM recomputation_counts AS c
-  JOIN recomputation_changes AS t USING (pair)
-  WHERE c.has_changed
-    AND (c.candidate_recomputed > c.base_recomputed) = (t.more_recomputed > 0)
-  -- Of what both sides recompute, nobody knows which is the one more.
-  QUALIFY least(c.base_recomputed, c.candidate_recomputed) = 0
-    OR min(least(c.base_recomputed, c.candidate_recomputed))
-      OVER (PARTITION BY c.pair) > 0
-),
-called_functions AS (
+WITH RECURSIVE called_functions AS (
   SELECT
     pair, is_candidate, frame_id,
     list(function_name ORDER BY distance) AS functions
@@ -38,82 +27,11 @@ still_recomputed AS (
     regexp_extract(o.op_name, '^(.*?)rematted_computation', 1) AS path,
     c.functions
   FROM operations AS o
-  JOIN changed_keys AS k USING (pair, key)
+  JOIN recomputed_keys AS k USING (pair, key)
   JOIN called_functions AS c USING (pair, is_candidate, frame_id)
   WHERE o.is_recomputed
   GROUP BY o.pair, o.key, path, c.functions
   HAVING count_if(o.is_candidate) = count_if(NOT o.is_candidate)
-),
-callers AS MATERIALIZED (
-  SELECT DISTINCT
-    i.pair, i.is_candidate, c.called_id AS computation_id,
-    i.computation_id AS caller_id, l.frame_id
-  FROM program_calls AS c
-  JOIN program_instructions AS i USING (pair, is_candidate, instruction_id)
-  LEFT JOIN instruction_frames AS l USING (pair, is_candidate, instruction_id)
-  SEMI JOIN recomputation_changes AS t USING (pair)
-),
-recomputing AS MATERIALIZED (
-  SELECT o.pair, o.is_candidate, o.computation_id, o.key
-  FROM operations AS o
-  JOIN recomputation_changes AS t
-    ON t.pair = o.pair
-    AND o.is_candidate = (t.more_recomputed > 0)
-  WHERE o.is_recomputed
-),
-calling AS (
-  SELECT DISTINCT
-    pair, is_candidate, computation_id, computation_id AS caller_id, 0 AS level
-  FROM recomputing
-  UNION
-  SELECT
-    l.pair, l.is_candidate, l.computation_id, c.caller_id, l.level + 1 AS level
-  FROM calling AS l
-  JOIN callers AS c
-    ON c.pair = l.pair
-    AND c.is_candidate = l.is_candidate
-    AND c.computation_id = l.caller_id
-),
--- The outermost computation that recomputes has all that it calls.
-recomputing_roots AS MATERIALIZED (
-  SELECT
-    l.pair, l.is_candidate, l.computation_id,
-    arg_max(l.caller_id, l.level) AS root_id
-  FROM calling AS l
-  SEMI JOIN recomputing AS r
-    ON r.pair = l.pair
-    AND r.is_candidate = l.is_candidate
-    AND r.computation_id = l.caller_id
-  GROUP BY l.pair, l.is_candidate, l.computation_id
-),
--- One of several checkpoints: all that changed is recomputed by that one.
-changed_roots AS MATERIALIZED (
-  SELECT r.pair, r.is_candidate, any_value(c.root_id) AS root_id
-  FROM recomputing AS r
-  JOIN changed_keys AS k USING (pair, key)
-  JOIN recomputing_roots AS c USING (pair, is_candidate, computation_id)
-  GROUP BY r.pair, r.is_candidate
-  HAVING count(DISTINCT c.root_id) = 1
-),
-lone_roots AS MATERIALIZED (
-  SELECT c.pair, c.is_candidate, c.root_id
-  FROM changed_roots AS c
-  JOIN recomputation_changes AS t
-    ON t.pair = c.pair
-    AND t.more_barriers = 0
-    AND NOT t.is_of_one
-  JOIN operations AS o
-    ON o.pair = c.pair
-    AND o.is_candidate = c.is_candidate
-    AND o.computation_id = c.root_id
-    AND o.opcode = 'opt-barrier'
-  GROUP BY c.pair, c.is_candidate, c.root_id
-  HAVING count(*) = 1
-),
-lone_computations AS MATERIALIZED (
-  SELECT r.pair, r.is_candidate, r.computation_id
-  FROM recomputing_roots AS r
-  JOIN lone_roots AS l USING (pair, is_candidate, root_id)
 ),
 -- has_more: on the side that recomputes more, what is recomputed counts.
 affected AS MATERIALIZED (
@@ -122,14 +40,14 @@ affected AS MATERIALIZED (
     o.is_candidate = (t.more_recomputed > 0) AS has_more
   FROM operations AS o
   JOIN recomputation_changes AS t USING (pair)
-  LEFT JOIN changed_keys AS k USING (pair, key)
+  LEFT JOIN recomputed_keys AS k USING (pair, key)
   LEFT JOIN called_functions AS c USING (pair, is_candidate, frame_id)
   LEFT JOIN still_recomputed AS a
     ON a.pair = o.pair
     AND a.key = o.key
     AND a.functions = c.functions
     AND a.path = regexp_extract(o.op_name, '^(.*?)rematted_computation', 1)
-  LEFT JOIN lone_computations AS n
+  LEFT JOIN lone_checkpoints AS n
     ON n.pair = o.pair
     AND n.is_candidate = o.is_candidate
     AND n.computation_id = o.computation_id
@@ -151,7 +69,7 @@ led AS (
     l.pair, l.is_candidate, l.computation_id, c.caller_id, c.frame_id,
     l.level + 1 AS level
   FROM led AS l
-  JOIN callers AS c
+  JOIN checkpoint_callers AS c
     ON c.pair = l.pair
     AND c.is_candidate = l.is_candidate
     AND c.computation_id = l.caller_id
@@ -249,7 +167,7 @@ outer_sites AS MATERIALIZED (
     GROUP BY pair
   ) AS m USING (pair)
   JOIN recomputation_changes AS t USING (pair)
-  LEFT JOIN lone_roots AS l USING (pair)
+  LEFT JOIN (SELECT DISTINCT pair FROM lone_checkpoints) AS l USING (pair)
   WHERE s.has_more
     AND s.operation_count >= CASE
       WHEN t.is_of_one OR l.pair IS NOT NULL THEN 0.995 ELSE 0.9
@@ -286,7 +204,7 @@ paths AS (
     list(DISTINCT o.op_paths) FILTER (WHERE NOT o.is_candidate) AS base_paths,
     list(DISTINCT o.op_paths) FILTER (WHERE o.is_candidate) AS candidate_paths
   FROM operations AS o
-  JOIN changed_keys AS k USING (pair, key)
+  JOIN recomputed_keys AS k USING (pair, key)
   WHERE $with_paths
   GROUP BY o.pair
 )
