@@ -99,7 +99,8 @@ WITH all_claims AS (
         )
       ELSE concat(
         -- Of several such edits, which one came first is not known.
-        said, CASE WHEN n.same_count > 1 THEN ', as at ' ELSE ', first at ' END,
+        said,
+        CASE WHEN n.same_count > 1 THEN ', as at ' ELSE ', first at ' END,
         e.source_path, ':', coalesce(e.candidate_line, e.base_line)
       )
     END || e.words_of_others AS words,
