@@ -224,7 +224,6 @@ led AS (
     AND s.share_bytes IS NULL
     AND count(s.standing) FILTER (
       WHERE s.change IN ('gradients', 'loop', 'moved', 'recomputation')
-        AND NOT s.is_against
     ) OVER same_space > 0 AS is_needless
   FROM standings AS s
   WINDOW same_space AS (PARTITION BY s.pair, s.space_color)

@@ -167,11 +167,9 @@ outer_sites AS MATERIALIZED (
     GROUP BY pair
   ) AS m USING (pair)
   JOIN recomputation_changes AS t USING (pair)
-  LEFT JOIN (SELECT DISTINCT pair FROM lone_checkpoints) AS l USING (pair)
   WHERE s.has_more
-    AND s.operation_count >= CASE
-      WHEN t.is_of_one OR l.pair IS NOT NULL THEN 0.995 ELSE 0.9
-    END * m.most
+    AND s.operation_count
+      >= CASE WHEN t.is_of_one THEN 0.995 ELSE 0.9 END * m.most
   QUALIFY row_number() OVER (
     PARTITION BY s.pair
     ORDER BY s.distance, s.operation_count DESC, s.site
