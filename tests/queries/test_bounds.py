@@ -22,7 +22,7 @@ LARGEST = (1 << 63) - 1
 UNBOUNDED = (
     *("base_ids", "candidate_ids", "locations_ids", "module_ids"),
     *("base_key", "candidate_key"),
-    *("member_locations", "member_modules", "member_values"),
+    *("member_locations", "member_modules", "member_values", "value_modules"),
 )
 """Digests: any number is one."""
 

@@ -27,7 +27,7 @@
 -- param locations_ids
 -- param value_modules BIGINT[] = NULL: Modules of the values that are asked
 --   for, side by side with value_ids; NULL: all values.
--- param value_ids BIGINT[] = NULL: These values.
+-- param value_ids BIGINT[] = NULL from 0: These values.
 -- column module_id
 -- column locations_id
 -- column value_id

@@ -49,7 +49,14 @@ undivided_spaces AS (
 ),
 weighed AS (
   SELECT
-    e.*, u.pair IS NOT NULL AS is_undivided, d.space_color, d.total_delta,
+    e.* REPLACE (
+      -- Arguments move memory as their own sizes do.
+      CASE
+        WHEN e.change = 'optimiser' AND e.effect = 0 THEN sign(e.delta_bytes)
+        ELSE e.effect
+      END AS effect
+    ),
+    u.pair IS NOT NULL AS is_undivided, d.space_color, d.total_delta,
     d.direction,
     s.pair IS NOT NULL AS is_split, h.changed_count,
     NOT (

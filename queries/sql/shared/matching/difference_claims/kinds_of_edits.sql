@@ -5,7 +5,8 @@
 --   stacks. An array with a part for each step is of a loop that the backward
 --   pass newly runs, or no longer.
 --   The inputs are nobody's edit: place 0. Other types of these resize
---   nothing.
+--   nothing, and where none has another type, those of buffers are of an edit
+--   of types if there is one.
 -- grain: pair, memory space, row of buffer_changes, edit
 WITH partitioned_pairs AS (
   SELECT
@@ -19,6 +20,15 @@ resized_inputs AS (
   FROM changed_buffers
   WHERE parameter IS NOT NULL
     AND part NOT IN ('alias', 'retyped')
+),
+types_of_edits AS (
+  SELECT DISTINCT e.pair
+  FROM edits AS e
+  ANTI JOIN changed_buffers AS c
+    ON c.pair = e.pair
+    AND c.parameter IS NOT NULL
+    AND c.part = 'retyped'
+  WHERE e.change = 'retyped'
 )
 SELECT c.pair, c.space_color, c.number, e.place
 FROM (
@@ -93,7 +103,9 @@ FROM changed_buffers AS c
 JOIN split_pairs AS p USING (pair)
 WHERE p.has_other_inputs
   AND (
-    c.part IN ('retyped', 'repadded')
+    c.part = 'repadded'
+    OR c.part = 'retyped'
+    AND c.pair NOT IN (SELECT t.pair FROM types_of_edits AS t)
     OR c.part = 'resized'
     AND c.pair IN (SELECT r.pair FROM resized_inputs AS r)
     OR c.parameter IS NOT NULL AND c.part <> 'alias'

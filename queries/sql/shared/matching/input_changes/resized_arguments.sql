@@ -4,7 +4,8 @@
 --   (the last two words, without numbers), or all three dimensions or more and
 --   names that differ without their numbers; else what size_names says. A
 --   width is one of several dimensions, counted from the last: what one array
---   has last another reads; else it may be anything. Where the number of
+--   has last another reads; else it may be anything. It is a width where most
+--   arguments say so, whatever one of them is called. Where the number of
 --   dimensions differs, or only their sizes and not that of the array, all are
 --   named.
 -- grain: pair, size of the base, size of the candidate
@@ -65,8 +66,11 @@ named_dimensions AS (
     d.dimension = 1
     AND len(d.base_sizes) >= 2
     AND coalesce(n.meaning, '') <> 'batch' AS is_stackable,
-    regexp_extract(
-      regexp_replace(d.argument, '[0-9]+', '', 'g'), '(\w+\W+)?\w+\W*$'
+    -- The moments of a weight are named as it is.
+    regexp_replace(
+      regexp_extract(
+        regexp_replace(d.argument, '[0-9]+', '', 'g'), '(\w+\W+)?\w+\W*$'
+      ), '^(params?|weights|state|model|mu|nu|m|v|ema|average)\W+', ''
     ) AS leaf
   FROM dimensions AS d
   LEFT JOIN LATERAL (
@@ -123,7 +127,14 @@ SELECT
     ELSE coalesce(
       CASE
         WHEN NOT bool_or(is_no_sequence OR coalesce(is_any_size, FALSE))
-          THEN arg_min(size_meaning, name_place)
+          THEN CASE
+            -- One table that is as wide says nothing of what all others have.
+            WHEN arg_min(size_meaning, name_place)
+                IN ('vocabulary', 'positions', 'classes')
+              AND 2 * count_if(size_meaning = 'width') > count(*)
+              THEN 'width'
+            ELSE arg_min(size_meaning, name_place)
+          END
       END,
       arg_min(
         argument || '[' || (dimension - 1) || ']', (length(argument), argument)

@@ -215,7 +215,7 @@ LEFT JOIN followed_shapes AS h
   AND e.change IN ('added', 'removed', 'replaced')
   AND regexp_full_match(
     concat_ws(', ', e.base_text, e.candidate_text),
-    '((and|or|not|squeeze|expand_dims|reshape|transpose)(, )?)+'
+    '((and|or|not|iota|squeeze|expand_dims|reshape|transpose)(, )?)+'
   )
 -- Without an edited line of the user, other operations are those of another
 -- release of a library, unless outputs differ. Where one side has no frames,

@@ -1,16 +1,29 @@
--- step: Another set of optimiser moments among the arguments, by their names.
---   Names of weights are left out.
+-- step: Another set of optimiser moments among the arguments, by their names:
+--   those that optimisers use, and what else the state of one calls a
+--   hundredth of all arguments or more. Names of weights are left out.
 -- grain: pair
-WITH moments AS (
+WITH named AS (
   SELECT
     g.pair, g.is_candidate, g.logical_bytes,
     regexp_extract(
       g.argument,
       '(?:^|[^a-z])(mu|nu|momentum|velocity|exp_avg(?:_sq)?|trace|acc_grads'
         || '|sum_of_squares|accumulator|v_row|v_col)(?:[^a-z]|$)', 1
-    ) AS moment
+    ) AS known,
+    regexp_extract(
+      g.argument, 'opt(?:imi[sz]er)?_?state(?:\[\d+\])*\.(\w+)\[', 1
+    ) AS attribute
   FROM arguments AS g
   WHERE NOT regexp_matches(g.argument, '^(state\.)?params?([^a-z]|$)')
+),
+moments AS (
+  SELECT
+    n.pair, n.is_candidate, n.logical_bytes,
+    CASE WHEN n.known <> '' THEN n.known ELSE n.attribute END AS moment
+  FROM named AS n
+  QUALIFY n.known <> ''
+    OR sum(n.logical_bytes) OVER (PARTITION BY n.pair, n.attribute)
+      >= 0.01 * sum(n.logical_bytes) OVER (PARTITION BY n.pair)
 )
 SELECT
   m.pair, 'optimiser' AS change,

@@ -9,16 +9,18 @@
 --   all of them, as fewer are of an edit in what is recomputed, and where most
 --   of what is recomputed has keys of one side alone, as of another release.
 --   Less is enough where another number of values is rounded as JAX rounds
---   what a policy saves, or for half of the products of matrices.
+--   what a policy saves, more where less is recomputed, or for half of the
+--   products of matrices.
 -- grain: pair
 WITH
 rounded AS (
-  SELECT pair
+  SELECT
+    pair, count_if(is_candidate) - count_if(NOT is_candidate) AS more_saved,
+    count_if(is_candidate AND is_recomputed)
+      <> count_if(is_recomputed AND NOT is_candidate) AS is_in_recomputed
   FROM operations
   WHERE opcode = 'reduce-precision'
-    AND is_recomputed
   GROUP BY pair
-  HAVING count_if(is_candidate) <> count_if(NOT is_candidate)
 ),
 -- Computations in which a checkpoint recomputes: not those that it calls.
 checkpointed AS (
@@ -121,13 +123,15 @@ RIGHT JOIN (
 ) AS t
   USING (pair)
 LEFT JOIN more_places AS g ON g.pair = t.pair
+LEFT JOIN rounded AS r ON r.pair = t.pair
 WHERE t.more_recomputed <> 0
   AND (t.is_of_all OR t.is_of_computed OR t.more_of_others = 0)
   AND (
     t.has_other_keys
     OR abs(t.more_recomputed)
       >= 0.05 * greatest(t.all_base, t.all_candidate)
-    OR t.pair IN (SELECT r.pair FROM rounded AS r)
+    OR r.is_in_recomputed
+    OR sign(r.more_saved) = -sign(t.more_recomputed)
     OR t.more_products <> 0
     AND 2 * abs(t.more_products)
       >= greatest(t.base_products, t.candidate_products)
