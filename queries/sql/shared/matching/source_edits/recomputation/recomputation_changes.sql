@@ -10,7 +10,8 @@
 --   of what is recomputed has keys of one side alone, as of another release.
 --   Less is enough where another number of values is rounded as JAX rounds
 --   what a policy saves, more where less is recomputed, or for half of the
---   products of matrices.
+--   products of matrices. is_little: both sides have as many checkpoints, and
+--   less than that differs in what they recompute, as where code moves.
 -- grain: pair
 WITH
 rounded AS (
@@ -50,6 +51,16 @@ SELECT
   coalesce(nullif(b.more_barriers, 0), g.more_places, 0)
     AS more_barriers,
   coalesce(b.most_barriers = 1 AND g.most_places = 1, FALSE) AS is_of_one,
+  NOT (
+    greatest(abs(t.more_recomputed), t.changed_count)
+      >= 0.05 * greatest(t.all_base, t.all_candidate)
+    OR coalesce(nullif(b.more_barriers, 0), g.more_places, 0) <> 0
+    OR coalesce(r.is_in_recomputed, FALSE)
+    OR coalesce(sign(r.more_saved) = -sign(t.more_recomputed), FALSE)
+    OR t.more_products <> 0
+    AND 2 * abs(t.more_products)
+      >= greatest(t.base_products, t.candidate_products)
+  ) AS is_little,
   EXISTS (
     SELECT 1
     FROM operations AS o
@@ -86,6 +97,8 @@ RIGHT JOIN (
     sum(candidate_recomputed) FILTER (WHERE has_changed)
       AS changed_candidate,
     changed_candidate - changed_base AS more_recomputed,
+    sum(abs(candidate_recomputed - base_recomputed)) FILTER (WHERE has_changed)
+      AS changed_count,
     count_if(
       has_changed
       AND least(base_recomputed, candidate_recomputed) = 0

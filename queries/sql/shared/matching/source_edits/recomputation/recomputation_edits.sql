@@ -253,3 +253,5 @@ LEFT JOIN moved_checkpoints AS m ON m.pair = t.pair
 LEFT JOIN paths AS p ON p.pair = t.pair
 LEFT JOIN checkpoint_sites AS s ON s.pair = t.pair
 LEFT JOIN other_lines AS l ON l.pair = t.pair
+WHERE NOT t.is_little
+  OR m.pair IS NOT NULL
