@@ -43,9 +43,12 @@ def _bytes(program: str) -> dict[str, int]:
 
 @pytest.mark.slow
 def test_the_last_edit_has_what_the_exact_ones_leave(tmp_path: Path) -> None:
-    """What an arena takes more is less than the arrays that an edit adds to it."""
+    """What an arena takes more is less than the arrays that an edit adds to it.
+
+    The address of one result more is of the arena.
+    """
     known = _bytes("e3nn_forces")
-    sent = known["forces_sent"]
+    sent = known["forces_sent"] - 8
     assert _claims(tmp_path, "e3nn_forces", "two_one_hot_sent") == [
         ("edit", "replaced", known["two_one_hot_sent"] - sent, "proven"),
         ("edit", "output", sent, "proven"),
@@ -64,8 +67,7 @@ def test_no_bytes_are_promised_of_what_two_edits_share(tmp_path: Path) -> None:
     """The array that is returned is as large as it is by the other edit."""
     rows = _claims(tmp_path, "mctx_planner", "two_deeper_tree")
     assert [(kind, change) for kind, change, size, _ in rows if size is None] == [
-        ("edit", "reshaped"),
-        ("edit", "output"),
+        ("edit", "output")
     ]
     both = _bytes("mctx_planner")["two_deeper_tree"]
     assert sum(size for _, _, size, _ in rows if size is not None) == both

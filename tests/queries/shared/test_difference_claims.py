@@ -77,10 +77,11 @@ Row = tuple[str, str, int | None, bool, str]
                     "edit",
                     "lm.py:57 LanguageModel.__call__: new output bf16[8,128,4096] of"
                     " LanguageModel/Dense_0/add",
-                    LOGITS + 8,
+                    LOGITS,
                     False,
                     "proven",
-                )
+                ),
+                ("unexplained", "unexplained", 8, False, "unknown"),
             ],
             "",
             marks=pytest.mark.slow,
@@ -92,7 +93,7 @@ Row = tuple[str, str, int | None, bool, str]
             [
                 (
                     "edit",
-                    "dynamax_states.py:22 infer: transpose, hmm_filter for"
+                    "dynamax_states.py:22 infer: hmm_filter, transpose for"
                     " hmm_smoother",
                     -9410552,
                     False,
