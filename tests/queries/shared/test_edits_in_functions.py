@@ -25,6 +25,15 @@ from tests.queries.shared.test_compiled_edits import ingested
 MIB = 1 << 20
 GRADIENTS = "train.py:{} loss_fn: the backward pass {} the loop of 2 steps in recycle"
 CLAIMS = {
+    # Code that moves out of a checkpoint is no other policy.
+    ("optical_flow", "kept_predictions"): [
+        (
+            "train.py:35 pair_loss: abs, ge for conv_general_dilated, exp, dot_general",
+            "proven",
+        ),
+        ("train.py:41 batch_loss: output f32[] → f32[12] of div", "proven"),
+        ("several edits together", "proven"),
+    ],
     # Two products of nine, of which JAX rounds what is saved.
     ("byte_lm_tpu", "saved_products"): [
         (
