@@ -105,6 +105,22 @@ def test_moments_alone_are_no_layers(
     assert found == [("repeated", meaning, "4", "2", 2 * len(arrays))]
 
 
+@pytest.mark.parametrize(
+    ("others", "meaning"),
+    [
+        (["batch['labels']"], "batch['ids'][2][0]"),
+        (["params['input']"], "batch"),
+    ],
+)
+def test_a_batch_is_as_large_as_its_labels(
+    tmp_path: Path, others: Sequence[str], meaning: str
+) -> None:
+    """Weights have no batch, whatever they are called."""
+    arrays = ["x", "z", "batch['ids'][2]", *others]
+    found = changes(tmp_path, arrays, arrays, ([3, 3, 64, 16], [3, 3, 96, 16]))
+    assert found == [("resized", meaning, "64", "96", 1)]
+
+
 def test_new_arguments_are_called_by_their_names(tmp_path: Path) -> None:
     """A copy of the weights that follows them is no state of the optimiser."""
     new = [

@@ -56,13 +56,29 @@ kept_sequences AS (
   WHERE len(p.base_sizes) >= 2
     AND p.base_sizes[-1] = p.candidate_sizes[-1]
 ),
+-- Nor is the batch another where an array of the same container says so.
+kept_batches AS (
+  SELECT DISTINCT
+    p.base_id, p.candidate_id, regexp_extract(p.argument, '^\w+') AS container
+  FROM paired_arguments AS p
+  JOIN size_names() AS s
+    ON s.meaning = 'batch'
+    AND s.dimension = 'first'
+    AND regexp_matches(lower(p.argument), s.words)
+    AND regexp_full_match(p.base_type, s.types)
+  WHERE len(p.base_sizes) >= 1
+    AND p.base_sizes[1] = p.candidate_sizes[1]
+),
 named_dimensions AS (
   SELECT
     d.*, CASE WHEN d.is_of_steps THEN 9 ELSE n.place END AS name_place,
     CASE WHEN d.is_of_steps THEN 'loop steps' ELSE n.meaning END
       AS size_meaning,
     k.base_id IS NOT NULL
-    AND coalesce(n.meaning = 'sequence length', FALSE) AS is_no_sequence,
+    AND coalesce(n.meaning = 'sequence length', FALSE)
+    OR o.base_id IS NOT NULL
+    AND d.dimension = 1
+    AND coalesce(n.meaning = 'batch', FALSE) AS is_of_others,
     d.dimension = 1
     AND len(d.base_sizes) >= 2
     AND coalesce(n.meaning, '') <> 'batch' AS is_stackable,
@@ -95,6 +111,10 @@ named_dimensions AS (
   LEFT JOIN kept_sequences AS k
     ON k.base_id = d.base_id
     AND k.candidate_id = d.candidate_id
+  LEFT JOIN kept_batches AS o
+    ON o.base_id = d.base_id
+    AND o.candidate_id = d.candidate_id
+    AND o.container = regexp_extract(d.argument, '^\w+')
 ),
 sized AS (
   SELECT
@@ -126,7 +146,7 @@ SELECT
     WHEN bool_and(is_of_layers) THEN 'layers'
     ELSE coalesce(
       CASE
-        WHEN NOT bool_or(is_no_sequence OR coalesce(is_any_size, FALSE))
+        WHEN NOT bool_or(is_of_others OR coalesce(is_any_size, FALSE))
           THEN CASE
             -- One table that is as wide says nothing of what all others have.
             WHEN arg_min(size_meaning, name_place)
