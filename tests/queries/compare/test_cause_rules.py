@@ -18,7 +18,6 @@ from hlodb.schema.warehouse import connect
 RULES = {
     "classifier-cpu": {
         "accumulation_removed": ("cnn_no_accumulation", "cnn_unrolled"),
-        "loop_steps": ("cnn_fewer_steps", "cnn_no_accumulation"),
         "loop_unrolled": ("cnn_unrolled", "cnn_fewer_steps"),
         "output_added": ("cnn_activations_kept", "cnn_order"),
         "output_removed": ("~cnn_activations_kept", "cnn_activations_kept"),
@@ -100,13 +99,10 @@ RULES = {
     },
 }
 
-# Sizes that a line computes with, in the two programs without loop or remat.
-RESHAPED = ("cnn_no_accumulation", "cnn_unrolled")
-
-# What these say is compared in tests/queries/shared/test_single_edits.py and in
-# test_edits_in_functions.py.
+# What these say is compared in tests/queries/shared/test_single_edits.py and
+# test_edits_in_functions.py, and in test_source_changes.py.
 ELSEWHERE = (
-    *("edit_stored", "edit_stored_no_more"),
+    *("edit_stored", "edit_stored_no_more", "loop_steps", "reshaped"),
     *("output_computed", "saved_stack_added", "stack_added", "stack_removed"),
     *("remat_saves_products", "remat_recomputes_products"),
 )
@@ -145,8 +141,6 @@ def test_rules_apply_where_they_should_alone(tmp_path: Path, archive: str) -> No
     ends = [
         (name[1:], "base") if name.startswith("~") else ("base", name) for name in asked
     ]
-    if archive == "classifier-cpu":
-        ends.append(RESHAPED)
     found = _rules(warehouse, ends)
     of_name = dict(zip(asked, found, strict=False))
     wrong = {
@@ -155,7 +149,6 @@ def test_rules_apply_where_they_should_alone(tmp_path: Path, archive: str) -> No
         if rule not in of_name[applies] or rule in of_name[silent]
     }
     assert wrong == {}
-    assert [rules for rules in found if "reshaped" in rules] == found[len(asked) :]
 
 
 def _rules(warehouse: Path, ends: list[tuple[str, str]]) -> list[set[str]]:
@@ -185,7 +178,7 @@ def test_no_rule_is_without_its_pairs(tmp_path: Path) -> None:
     with connect(tmp_path / "w.duckdb") as connection:
         rows = run_query(connection, "cause_rules").dicts()
     tested = [rule for rules in RULES.values() for rule in rules]
-    assert {row["rule_id"] for row in rows} == {*tested, *ELSEWHERE, "reshaped"}
+    assert {row["rule_id"] for row in rows} == {*tested, *ELSEWHERE}
     assert len(tested) == len({*tested})
     assert [row["place"] for row in rows] == sorted({row["place"] for row in rows})
 
