@@ -32,7 +32,7 @@ _FACT = re.compile(
 )
 # The line of what is returned or recomputed is where it is computed. A type or shape
 # that first differs at a line was edited elsewhere: there the line only says where.
-_ELSEWHERE = re.compile("output|remat|recomput|, (?:first|as) at ")
+_ELSEWHERE = re.compile("output|remat|recomput|, (?:first|for example) at ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -282,27 +282,30 @@ def _lost_donations(f: Finding) -> list[Block]:
 def _others(report: Report, worst: Finding | None) -> list[Block]:
     """Name the other findings that alert, the first few each with its cause.
 
-    Programs with other inputs that moved as much as the worst follow these.
+    Beside the worst one, programs with other inputs follow that moved a tenth as much
+    as the one that moved most.
     """
     others = [f for f in report.findings if f.scope == "candidate" and f != worst]
     rest = [f for f in others if f.state in ALERTING]
     if report.kind == "diff":
         rest = [f for f in rest if not is_little(f)]
-    least = _WORTH_TELLING * abs((worst and worst.delta_bytes) or 0)
-    changed = [
-        f
-        for f in others
-        if f.change == "changed" and f not in rest and abs(f.delta_bytes or 0) > least
-    ]
-    in_order = sorted(changed, key=lambda f: -abs(f.delta_bytes or 0))
+    changed = [f for f in _moved_most(others, worst) if f not in rest] if worst else []
     shared = shared_names(report)
     lines = [
         f"Also: {called(f, shared)} {memory(f)} {moved(f)}: {_why(f)}."
-        for f in [*rest, *in_order][:_SHOWN_OTHERS]
+        for f in [*rest, *changed][:_SHOWN_OTHERS]
     ]
     if len(rest) > _SHOWN_OTHERS:
         lines.append(f"And {counted(len(rest) - _SHOWN_OTHERS, 'more regression')}.")
     return [*map(Paragraph, lines)]
+
+
+def _moved_most(others: Sequence[Finding], worst: Finding) -> list[Finding]:
+    """Return the findings with other inputs that are worth telling, largest first."""
+    changed = [f for f in others if f.change == "changed" and not is_little(f)]
+    most = max((abs(f.delta_bytes or 0) for f in [worst, *changed]), default=0)
+    told = [f for f in changed if abs(f.delta_bytes or 0) >= _WORTH_TELLING * most]
+    return sorted(told, key=lambda f: -abs(f.delta_bytes or 0))
 
 
 def _why(f: Finding) -> str:

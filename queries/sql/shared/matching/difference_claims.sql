@@ -100,8 +100,8 @@ WITH all_claims AS (
       ELSE concat(
         -- Of several such edits, which one came first is not known.
         said,
-        CASE WHEN n.same_count > 1 THEN ', as at ' ELSE ', first at ' END,
-        e.source_path, ':', coalesce(e.candidate_line, e.base_line)
+        CASE WHEN n.same_count > 1 THEN ', for example' ELSE ', first' END,
+        ' at ', e.source_path, ':', coalesce(e.candidate_line, e.base_line)
       )
     END || e.words_of_others AS words,
     -- Nobody undoes what freed memory, or may have.

@@ -5,8 +5,8 @@
 --   stacks. An array with a part for each step is of a loop that the backward
 --   pass newly runs, or no longer.
 --   The inputs are nobody's edit: place 0. Other types of these resize
---   nothing, and where none has another type, those of buffers are of an edit
---   of types if there is one.
+--   nothing. Where all of them have the types of before, and an edit is of
+--   types, buffers of another type follow from that.
 -- grain: pair, memory space, row of buffer_changes, edit
 WITH partitioned_pairs AS (
   SELECT

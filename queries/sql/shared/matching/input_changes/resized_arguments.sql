@@ -56,7 +56,8 @@ kept_sequences AS (
   WHERE len(p.base_sizes) >= 2
     AND p.base_sizes[-1] = p.candidate_sizes[-1]
 ),
--- Nor is the batch another where an array of the same container says so.
+-- Nor is the batch another where an array of the same container says so: as a
+-- whole, and not one that is the same for all examples.
 kept_batches AS (
   SELECT DISTINCT
     p.base_id, p.candidate_id, regexp_extract(p.argument, '^\w+') AS container
@@ -66,8 +67,9 @@ kept_batches AS (
     AND s.dimension = 'first'
     AND regexp_matches(lower(p.argument), s.words)
     AND regexp_full_match(p.base_type, s.types)
-  WHERE len(p.base_sizes) >= 1
-    AND p.base_sizes[1] = p.candidate_sizes[1]
+  WHERE p.base_sizes[1] > 1
+    AND p.base_sizes[1] * coalesce(p.base_parts[1], 1)
+      = p.candidate_sizes[1] * coalesce(p.candidate_parts[1], 1)
 ),
 named_dimensions AS (
   SELECT

@@ -2,8 +2,9 @@
 --   that it is recognised by on the other side: its path, opcode and the
 --   function of the user that it comes from; a call of a jitted function of a
 --   library also by that. is_located: it comes from a line
---   of the user; may_start: it computes something, and is no scalar; op_paths:
---   its paths after those of the calls that lead to it, one per line.
+--   of the user; may_start: it computes something, and is no scalar;
+--   is_stacked: it writes what a loop stacks; op_paths: its paths after those
+--   of the calls that lead to it, one per line.
 -- grain: pair, side, instruction
 WITH shared_functions AS (
   SELECT i.pair, i.function_name
@@ -49,7 +50,12 @@ SELECT
   f.opcode NOT IN (
     'parameter', 'get-tuple-element', 'tuple', 'bitcast', 'constant', 'while',
     'opt-barrier'
-  ) AND f.dims <> '[]' AS may_start
+  ) AND f.dims <> '[]' AS may_start,
+  coalesce(
+    regexp_matches(
+      f.op_name, '(^|/)while/body/(jit\()?dynamic_update_[a-z_]+\)?$'
+    ), FALSE
+  ) AS is_stacked
 FROM program_instructions AS i
 JOIN forms AS f USING (form_id)
 LEFT JOIN instruction_frames AS l USING (pair, is_candidate, instruction_id)

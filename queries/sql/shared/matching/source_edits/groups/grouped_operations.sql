@@ -2,7 +2,7 @@
 --   edited. Those that start an edit make a group; all others of the same
 --   function are in it, but for what a loop reads and stacks where another
 --   checkpoint saves other values: a line of such a loop is in a group only if
---   an edit starts there. is_stacked: it writes what a loop stacks.
+--   an edit starts there.
 -- grain: pair, side, instruction
 WITH groups AS (
   SELECT
@@ -37,12 +37,7 @@ lines_of_loops AS (
 SELECT
   u.*, g.source_file, g.function_name, g.base_line, g.candidate_line,
   g.inner_call, coalesce(b.line, s.line) AS line, s.callee,
-  b.instruction_id IS NOT NULL AS is_start,
-  coalesce(
-    regexp_matches(
-      u.op_name, '(^|/)while/body/(jit\()?dynamic_update_[a-z_]+\)?$'
-    ), FALSE
-  ) AS is_stacked
+  b.instruction_id IS NOT NULL AS is_start
 FROM unmatched_operations AS u
 JOIN edit_sites AS s USING (pair, is_candidate, frame_id)
 LEFT JOIN group_starts AS b

@@ -1,5 +1,6 @@
 -- step: Arrays of all steps that loops of a function return in the candidate,
---   not for a backward pass, where the base has no array of their shape.
+--   not for a backward pass, where the base has no array of their shape. They
+--   have a part for each step: a cache that a loop writes into is none.
 -- grain: pair, function
 SELECT
   s.pair, s.inner_file, s.inner_function,
@@ -15,10 +16,12 @@ FROM (
     ON b.pair = u.pair
     AND NOT b.is_candidate
     AND b.shape = u.shape
+  SEMI JOIN loop_sizes AS z
+    ON z.pair = u.pair
+    AND z.is_candidate
+    AND starts_with(u.dims, format('[{},', z.trip_count))
   WHERE u.is_candidate
-    AND regexp_matches(
-      u.op_name, '(^|/)while/body/(jit\()?dynamic_update_[a-z_]+\)?$'
-    )
+    AND u.is_stacked
     AND NOT contains(u.op_name, 'jvp(')
     AND u.size_bytes >= 1048576
 ) AS s

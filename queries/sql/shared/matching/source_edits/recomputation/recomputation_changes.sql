@@ -48,19 +48,21 @@ more_places AS (
 )
 SELECT
   t.*,
-  coalesce(nullif(b.more_barriers, 0), g.more_places, 0)
+  coalesce(nullif(b.more_written, 0), g.more_places, 0)
     AS more_barriers,
   coalesce(b.most_barriers = 1 AND g.most_places = 1, FALSE) AS is_of_one,
-  NOT (
-    greatest(abs(t.more_recomputed), t.changed_count)
-      >= 0.05 * greatest(t.all_base, t.all_candidate)
-    OR coalesce(nullif(b.more_barriers, 0), g.more_places, 0) <> 0
-    OR coalesce(r.is_in_recomputed, FALSE)
-    OR coalesce(sign(r.more_saved) = -sign(t.more_recomputed), FALSE)
+  coalesce(
+    abs(t.more_recomputed) >= 0.05 * greatest(t.all_base, t.all_candidate)
+    OR r.is_in_recomputed
+    OR sign(r.more_saved) = -sign(t.more_recomputed)
     OR t.more_products <> 0
     AND 2 * abs(t.more_products)
-      >= greatest(t.base_products, t.candidate_products)
-  ) AS is_little,
+      >= greatest(t.base_products, t.candidate_products), FALSE
+  ) AS is_much,
+  NOT is_much
+  AND more_barriers = 0
+  AND t.changed_count < 0.05 * greatest(t.all_base, t.all_candidate)
+    AS is_little,
   EXISTS (
     SELECT 1
     FROM operations AS o
@@ -70,7 +72,7 @@ SELECT
   ) AS is_kept
 FROM (
   SELECT
-    pair, sum(CASE WHEN is_candidate THEN 1 ELSE -1 END) AS more_barriers,
+    pair, sum(CASE WHEN is_candidate THEN 1 ELSE -1 END) AS more_written,
     greatest(count_if(is_candidate), count_if(NOT is_candidate))
       AS most_barriers
   FROM operations
@@ -139,13 +141,4 @@ LEFT JOIN more_places AS g ON g.pair = t.pair
 LEFT JOIN rounded AS r ON r.pair = t.pair
 WHERE t.more_recomputed <> 0
   AND (t.is_of_all OR t.is_of_computed OR t.more_of_others = 0)
-  AND (
-    t.has_other_keys
-    OR abs(t.more_recomputed)
-      >= 0.05 * greatest(t.all_base, t.all_candidate)
-    OR r.is_in_recomputed
-    OR sign(r.more_saved) = -sign(t.more_recomputed)
-    OR t.more_products <> 0
-    AND 2 * abs(t.more_products)
-      >= greatest(t.base_products, t.candidate_products)
-  )
+  AND (t.has_other_keys OR is_much)
