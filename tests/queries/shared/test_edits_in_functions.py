@@ -25,6 +25,18 @@ from tests.queries.shared.test_compiled_edits import ingested
 MIB = 1 << 20
 GRADIENTS = "train.py:{} loss_fn: the backward pass {} the loop of 2 steps in recycle"
 CLAIMS = {
+    # A cache that a loop writes into is no array of all its steps.
+    ("token_cache", "decoded_loop"): [
+        ("decode.py:24: new loop of 64 steps in the program", "proven"),
+    ],
+    # Of shapes that differ in two functions, nobody knows which came first.
+    ("radiance_field", "finer_samples"): [
+        (
+            "other shapes in 46 operations, as f32[4000,192,3] → f32[4000,384,3],"
+            " for example at render.py:47; 1 more place differs",
+            "proven",
+        ),
+    ],
     # Code that moves out of a checkpoint is no other policy.
     ("optical_flow", "kept_predictions"): [
         (

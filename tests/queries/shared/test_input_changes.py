@@ -106,18 +106,19 @@ def test_moments_alone_are_no_layers(
 
 
 @pytest.mark.parametrize(
-    ("others", "meaning"),
+    ("other", "size", "meaning"),
     [
-        (["batch['labels']"], "batch['ids'][2][0]"),
-        (["params['input']"], "batch"),
+        ("batch['labels']", 16, "batch['ids'][2][0]"),
+        ("batch['weight']", 1, "batch"),
+        ("params['input']", 16, "batch"),
     ],
 )
 def test_a_batch_is_as_large_as_its_labels(
-    tmp_path: Path, others: Sequence[str], meaning: str
+    tmp_path: Path, other: str, size: int, meaning: str
 ) -> None:
-    """Weights have no batch, whatever they are called."""
-    arrays = ["x", "z", "batch['ids'][2]", *others]
-    found = changes(tmp_path, arrays, arrays, ([3, 3, 64, 16], [3, 3, 96, 16]))
+    """Weights have no batch, whatever they are called, nor what all examples share."""
+    arrays = ["x", "z", "batch['ids'][2]", other]
+    found = changes(tmp_path, arrays, arrays, ([3, 3, 64, size], [3, 3, 96, size]))
     assert found == [("resized", meaning, "64", "96", 1)]
 
 
