@@ -13,7 +13,7 @@ import pytest
 
 from hlodb.errors import UsageError
 from hlodb.queries.run import run_query
-from hlodb.reports.build import build_report
+from hlodb.reports.build import build_diff, build_report
 from hlodb.reports.config.codeowners import parse_codeowners
 from hlodb.reports.config.reading import read_settings
 from hlodb.reports.config.settings import Settings, Waiver
@@ -64,25 +64,44 @@ def test_a_gain_is_not_kept_while_a_larger_rise_is_open(tmp_path: Path) -> None:
     ]
 
 
+WIDER = "(f32[16]{0})->f32[8]{0}"
+
+
+def program(name: str, size: int, shapes: str = STEP.shapes) -> Program:
+    work = (replace(WORK, size=size * MIB),)
+    return replace(STEP, name=name, buffers=work, shapes=shapes, source=None)
+
+
+def test_a_program_with_other_inputs_is_named_once(tmp_path: Path) -> None:
+    """Also where a fall leads."""
+    nights = (
+        night(1, program("jit_a", 4), program("jit_b", 900), program("jit_c", 8)),
+        night(
+            2, program("jit_a", 6), program("jit_b", 20), program("jit_c", 230, WIDER)
+        ),
+    )
+    with connect(make(tmp_path / "w.duckdb", *nights)) as connection:
+        diff = build_diff(connection, "night-1", "night-2", Settings(), top=5)
+    told = [line for line in lines(brief(diff)) if "jit_c" in line]
+    assert told == [
+        "jit_c CPU memory +222.00 MiB (+2,775.0 %): inputs changed;"
+        " resized: dot f32[1024,1024] to f32[1024,1024] (+222.00 MiB)."
+    ]
+
+
 def test_other_programs_with_other_inputs_are_named_behind_the_worst(
     tmp_path: Path,
 ) -> None:
     """Where they moved at least a tenth as much."""
-    wider = "(f32[16]{0})->f32[8]{0}"
-
-    def program(name: str, size: int, shapes: str = STEP.shapes) -> Program:
-        work = (replace(WORK, size=size * MIB),)
-        return replace(STEP, name=name, buffers=work, shapes=shapes, source=None)
-
     with connect(
         make(
             tmp_path / "w.duckdb",
             night(1, program("jit_a", 4), program("jit_b", 8), program("jit_c", 90)),
             night(
                 2,
-                program("jit_a", 24, wider),
-                program("jit_b", 5, wider),
-                program("jit_c", 91, wider),
+                program("jit_a", 24, WIDER),
+                program("jit_b", 5, WIDER),
+                program("jit_c", 91, WIDER),
             ),
         )
     ) as connection:
