@@ -109,7 +109,8 @@ def test_moments_alone_are_no_layers(
     ("other", "size", "meaning"),
     [
         ("batch['labels']", 16, "batch['ids'][2][0]"),
-        ("batch['weight']", 1, "batch"),
+        ("batch['mean']", 16, "batch"),
+        ("batch['token_weight']", 1, "batch"),
         ("params['input']", 16, "batch"),
     ],
 )

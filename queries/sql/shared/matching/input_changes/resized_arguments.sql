@@ -56,16 +56,19 @@ kept_sequences AS (
   WHERE len(p.base_sizes) >= 2
     AND p.base_sizes[-1] = p.candidate_sizes[-1]
 ),
--- Nor is the batch another where an array of the same container says so: as a
--- whole, and not one that is the same for all examples.
+-- Nor is the batch another where an array of the same container says so, which
+-- is not called a batch for its container alone: batch['mean'] may be the same
+-- for all examples. It says so as a whole, not by the part of one device.
 kept_batches AS (
   SELECT DISTINCT
     p.base_id, p.candidate_id, regexp_extract(p.argument, '^\w+') AS container
   FROM paired_arguments AS p
   JOIN size_names() AS s
     ON s.meaning = 'batch'
-    AND s.dimension = 'first'
-    AND regexp_matches(lower(p.argument), s.words)
+    AND s.dimension = 'leading'
+    AND regexp_matches(
+      regexp_replace(lower(p.argument), '^\w+\W+\b', ''), s.words
+    )
     AND regexp_full_match(p.base_type, s.types)
   WHERE p.base_sizes[1] > 1
     AND p.base_sizes[1] * coalesce(p.base_parts[1], 1)
