@@ -163,16 +163,17 @@ _REGROUPED = 0.1
 def edited_bytes(f: Finding) -> int:
     """Return by how many bytes edits alone grew a program that has other inputs.
 
-    Arguments that are new or gone need their own bytes. One of another size or type
-    scales what else there is: how much of a difference is its own is not known, and
-    nothing is said to be of edits, unless memory grew although the inputs take less.
-    Where those that are new take the bytes of those that are gone, an edit put the same
-    data into other arrays: what it copies of them is no more than they take.
+    Arguments that are new or gone need their own bytes, and those that are reshaped
+    none. One of another size or type scales what else there is: how much of a
+    difference is its own is not known, and nothing is said to be of edits, unless
+    memory grew although the inputs take less. Where those that are new take the bytes
+    of those that are gone, an edit put the same data into other arrays: what it copies
+    of them is no more than they take.
     """
     if f.change != "changed":
         return 0
     of_inputs = sum(c.delta_bytes or 0 for c in f.claims if c.kind == "inputs")
-    is_scaled = not {i.change for i in f.inputs} <= {"new", "gone"}
+    is_scaled = not {i.change for i in f.inputs} <= {"new", "gone", "reshaped"}
     if is_scaled and not (of_inputs < 0 < (f.delta_bytes or 0)):
         return 0
     edited = sum(c.delta_bytes or 0 for c in f.claims if c.kind in OF_EDITS)

@@ -139,18 +139,19 @@ def _inputs_text(changes: Sequence[InputChange]) -> str:
 
 
 def _input_text(each: InputChange) -> str:
-    names = each.arguments
-    if each.argument_count > 1:
-        first, *_ = names.split(", ")
-        names = f"{first} and {each.argument_count - 1} more"
+    first = each.arguments.split(", ")[0]
+    more = f"{each.argument_count - 1} more" if each.argument_count > 1 else ""
     meaning = each.meaning
-    first = names.split(", ")[0]
     number = meaning.removeprefix(first).removesuffix("]")
     if first and number.startswith("[") and number[1:].isdecimal():
         # A dimension that no name of a size is known of.
         meaning = f"dimension {number[1:]} of {first}"
-        names = names.removeprefix(first).removeprefix(" and ")
-    at = f" ({names})" if names and names != meaning else ""
+        names = f"and {more}" if more else ""
+    elif meaning == first:
+        names = f"and {more}" if more else ""
+    else:
+        names = f"{first} and {more}" if more else each.arguments
+    at = f" ({names})" if names else ""
     if each.change in ("new", "gone"):
         return f"{meaning} {each.change}{at}"
     return f"{meaning} {each.base_size} → {each.candidate_size}{at}"

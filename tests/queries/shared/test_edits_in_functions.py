@@ -969,6 +969,22 @@ def test_arguments_in_other_arrays_are_an_edit(
     assert edited_bytes(replace(grown, delta_bytes=-4_504_911_872)) == 0
 
 
+def test_an_argument_in_other_dimensions_excuses_nothing(
+    tmp_path: Path, queries_installed: None
+) -> None:
+    """What reads it may be an edit; other sizes of it may be why memory grew."""
+    edits = "graph_attention_tpu", tmp_path, "concatenated"
+    with connect(ingested(*edits)) as connection:
+        diff = build_diff(connection, "base", "concatenated", Settings(), top=5)
+    [grown] = [f for f in diff.findings if f.color == 0]
+    assert input_words(grown.inputs) == (
+        "params['layers'][0]['att'].value [2,4,128] → [4,256] (and 1 more)"
+    )
+    assert edited_bytes(grown) == grown.delta_bytes == 783_330_816
+    larger = [replace(each, change="resized") for each in grown.inputs]
+    assert edited_bytes(replace(grown, inputs=larger)) == 0
+
+
 def test_parameters_of_a_request_are_no_weights(
     tmp_path: Path, queries_installed: None
 ) -> None:

@@ -24,7 +24,8 @@
 -- column candidate_module_id BIGINT id neutral: Content of the module in the
 --   candidate.
 -- column place BIGINT id neutral: Order of the change among those of its pair.
--- column change VARCHAR name neutral: resized, retyped, repeated, new or gone.
+-- column change VARCHAR name neutral: resized, reshaped, retyped, repeated,
+--   new or gone.
 -- column meaning VARCHAR name neutral: What differs: batch, layers, devices,
 --   loop steps, weights, averaged weights, optimiser state, element type, or
 --   the dimension of an argument.

@@ -7,7 +7,8 @@
 --   has last another reads; else it may be anything. It is a width where most
 --   arguments say so, whatever one of them is called. Where the number of
 --   dimensions differs, or only their sizes and not that of the array, all are
---   named.
+--   named: reshaped is an array of as many elements in more or fewer
+--   dimensions.
 -- grain: pair, size of the base, size of the candidate
 -- materialised: no
 WITH dimensions AS (
@@ -179,7 +180,13 @@ FROM sized
 GROUP BY base_id, candidate_id, base_size, candidate_size
 UNION ALL
 SELECT
-  base_id, candidate_id, 40, 'resized',
+  base_id, candidate_id, 40,
+  CASE
+    WHEN len(base_sizes) <> len(candidate_sizes)
+    AND list_product(base_sizes) = list_product(candidate_sizes)
+      THEN 'reshaped'
+    ELSE 'resized'
+  END,
   arg_min(argument, (length(argument), argument)),
   format('[{}]', array_to_string(base_sizes, ',')),
   format('[{}]', array_to_string(candidate_sizes, ',')),
