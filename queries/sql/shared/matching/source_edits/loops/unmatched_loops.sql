@@ -1,10 +1,27 @@
 -- step: Loops of one side that are edits. They are numbered, so that one of
 --   the base is compared with one of the candidate. No edit of its own is one
 --   whose line is a call that leads to another such loop, which a backward
---   pass may have, nor one of several that a loop ran which the other side has
---   around it, nor one that only moves arrays beside another checkpoint.
+--   pass may have and which is of no function whose loops run in it, nor one of
+--   several that a loop ran which the other side has around it, nor one that
+--   only moves arrays beside another checkpoint.
 -- grain: pair, side, loop
-WITH led_to AS (
+WITH inner_loops AS (
+  SELECT DISTINCT
+    l.pair, l.is_candidate, l.trip_count, l.user_function,
+    i.user_function AS inner_function
+  FROM surplus_loops AS l
+  JOIN loop_contents AS t USING (pair, is_candidate, instruction_id)
+  JOIN operations AS o
+    ON o.pair = t.pair
+    AND o.is_candidate = t.is_candidate
+    AND o.computation_id = t.computation_id
+  JOIN surplus_loops AS i
+    ON i.pair = o.pair
+    AND i.is_candidate = o.is_candidate
+    AND i.instruction_id = o.instruction_id
+    AND i.trip_count = l.trip_count
+),
+led_to AS (
   SELECT
     l.pair, l.is_candidate AS is_caller_candidate, l.instruction_id AS caller,
     o.is_candidate, o.instruction_id,
@@ -35,6 +52,14 @@ WITH led_to AS (
     AND m.frame_id = o.frame_id
     AND m.file_name = n.file_name
     AND m.function_name = n.function_name
+  -- What runs in it is another loop.
+  ANTI JOIN inner_loops AS r
+    ON r.pair = l.pair
+    AND r.is_candidate = l.is_candidate
+    AND r.is_candidate = o.is_candidate
+    AND r.trip_count = l.trip_count
+    AND r.user_function = l.user_function
+    AND r.inner_function = o.user_function
   WHERE o.instruction_id <> l.instruction_id
     OR o.is_candidate <> l.is_candidate
 ),
