@@ -81,6 +81,22 @@ CLAIMS = {
             "proven",
         ),
     ],
+    # The function has another name, too: that is one edit, not two.
+    ("long_documents", "whole_sequence"): [
+        (
+            "network.py:103 residual_layout: sharding constraint 4x2x1 → 4x1x1,"
+            " 2 copies: replicated",
+            "proven",
+        ),
+    ],
+    # A loop around one that ran as often is not that loop.
+    ("lattice_flow", "longer_segments"): [
+        (
+            "loop steps 16 → 64 in rollout.<locals>.segment, first at train.py:63",
+            "likely",
+        ),
+        ("unexplained", "unknown"),
+    ],
     # Fewer windows, of more voxels each: the loop is larger, not shorter.
     ("organ_volumes", "larger_patches"): [
         (

@@ -135,6 +135,17 @@ lifted AS (
   GROUP BY o.pair, o.is_candidate, o.frame_id
 )
 SELECT
-  o.pair, o.is_candidate, o.frame_id, unnest(coalesce(l.place, o.place))
-FROM chosen AS o
-LEFT JOIN lifted AS l USING (pair, is_candidate, frame_id)
+  o.pair, o.is_candidate, o.frame_id, o.source_file,
+  coalesce(r.candidate_function, o.function_name) AS function_name,
+  o.line, o.callee, o.distance, o.is_added
+FROM (
+  SELECT
+    o.pair, o.is_candidate, o.frame_id, unnest(coalesce(l.place, o.place))
+  FROM chosen AS o
+  LEFT JOIN lifted AS l USING (pair, is_candidate, frame_id)
+) AS o
+LEFT JOIN renamed_functions AS r
+  ON r.pair = o.pair
+  AND NOT o.is_candidate
+  AND r.file_name = o.source_file
+  AND r.function_name = o.function_name
