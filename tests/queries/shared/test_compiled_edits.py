@@ -211,7 +211,7 @@ def test_what_is_not_of_the_inputs_is_of_the_edit(
     text = renderer("text")(made)
     assert made.headline == (
         "± jit_train_step CPU memory grew 3.82 → 11.77 GiB (+7.95 GiB, +208.1 %),"
-        " inputs changed: graph['e'][0] 600,000 → 700,000 (graph['e'] and 2 more); and"
+        " inputs changed: dimension 0 of graph['e'] 600,000 → 700,000 (and 2 more); and"
         " gnn/model.py:33 forward.<locals>.<lambda>: remat removed (18 operations were"
         " recomputed)"
     )

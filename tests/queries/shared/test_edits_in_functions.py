@@ -1028,15 +1028,15 @@ def test_parameters_of_a_request_are_no_weights(
         (
             "grid_ppo",
             "wider_remat",
-            "state.obs[0] 1,024 → 2,048 (state.obs and 5 more)",
+            "dimension 0 of state.obs 1,024 → 2,048 (and 5 more)",
         ),
         # Moments of a table are named as it is: it is no stack of layers.
         (
             "patch_forecast",
             "two_finer_patches",
             "positions 256 → 512 (params['pos'] and 2 more);"
-            " params['embed']['Dense_0']['kernel'][0] 64 → 32"
-            " (params['embed']['Dense_0']['kernel'] and 5 more);"
+            " dimension 0 of params['embed']['Dense_0']['kernel'] 64 → 32"
+            " (and 5 more);"
             " element type f32 → bf16 (opt_state[1][0].mu['pos'] and 27 more)",
         ),
         # The table of classes is as wide as all else.
@@ -1045,9 +1045,20 @@ def test_parameters_of_a_request_are_no_weights(
             "two_wider_batch",
             "batch 512 → 256 (labels and 1 more); width 768 → 1,152, 3,072 → 4,608"
             " (state['ema']['pos'].value and others);"
-            " state['ema']['blocks']['attn']['qkv']['bias'].value[1] 2,304 → 3,456"
-            " (state['ema']['blocks']['attn']['qkv']['bias'].value and 7 more);"
+            " dimension 1 of state['ema']['blocks']['attn']['qkv']['bias'].value"
+            " 2,304 → 3,456 (and 7 more);"
             " 1 more change of inputs",
+        ),
+        # A chain of one transformation less has the same state, of another type.
+        (
+            "mesh_fit_tpu",
+            "narrow_moment",
+            "element type f32 → bf16 (opt_state[1][0].mu.codes and 10 more)",
+        ),
+        (
+            "mesh_fit_tpu",
+            "average",
+            "averaged weights new (average.codes and 10 more)",
         ),
         # The mask of edges is no sequence.
         (

@@ -5,7 +5,8 @@
 --   does a part that was put in before others (Block_0, Block_1), which go
 --   together by their dimensions; then by all of it but a part that was put
 --   in or taken out, or that has a longer name (CheckpointBlock_0 for
---   Block_0), with the shape, if both are unique; then by its end, from the
+--   Block_0), with the shape, or the former with all but its element type, if
+--   both are unique; then by its end, from the
 --   last attribute on (.mu['w']), and the shape, the n-th where both have as
 --   many, or all but its element type, if both are unique: another
 --   transformation may be around an optimiser, and its moments of another

@@ -1,11 +1,18 @@
 -- step: The buffers of both sides, with element type and dimensions taken from
 --   the shape. What has no framework path has the name of its instruction,
---   without the number by which XLA tells such instructions apart.
+--   without the number by which XLA tells such instructions apart. ending: of
+--   the framework path of a parameter, from its last attribute on.
 -- grain: pair, side, buffer
 SELECT
   t.*,
   coalesce(t.op_path, regexp_replace(t.instruction, '(\.\d+)+$', ''))
     AS path_or_name,
+  CASE
+    WHEN t.parameter IS NOT NULL THEN coalesce(
+      nullif(regexp_extract(t.op_path, '(\.\w+[^.]*?)(\.value)?$', 1), ''),
+      t.op_path
+    )
+  END AS ending,
   CASE
     WHEN t.array_type LIKE '(%' THEN NULL
     ELSE nullif(regexp_extract(t.array_type, '^([a-z]\w*)\[', 1), '')

@@ -49,6 +49,10 @@ WITH RECURSIVE likely_keys AS MATERIALIZED (
       CASE WHEN t.is_counted AND t.parameter IS NOT NULL
         THEN hash(t.color, t.kind, t.parameter, t.op_path)
       END,
+      -- Its moments may be of another type, too.
+      CASE WHEN t.is_counted AND t.ending IS NOT NULL
+        THEN hash(t.color, t.kind, t.ending, t.dimensions)
+      END,
       CASE WHEN t.is_counted AND t.op_path IS NOT NULL
         THEN hash(
           t.color, t.kind, t.op_path, t.opcode, t.shape_index,

@@ -26,14 +26,8 @@ WITH RECURSIVE sure_keys AS (
         THEN hash(t.color, t.kind, t.op_path, t.array_type)
       END,
       -- Another transformation may be around that of an optimiser.
-      CASE WHEN t.parameter IS NOT NULL AND t.op_path IS NOT NULL
-        THEN hash(
-          t.color, t.kind, coalesce(
-            nullif(
-              regexp_extract(t.op_path, '(\.\w+[^.]*?)(\.value)?$', 1), ''
-            ), t.op_path
-          ), t.array_type
-        )
+      CASE WHEN t.ending IS NOT NULL
+        THEN hash(t.color, t.kind, t.ending, t.array_type)
       END,
       CASE WHEN t.parameter IS NOT NULL
         THEN hash(t.color, t.kind, t.parameter, t.array_type)

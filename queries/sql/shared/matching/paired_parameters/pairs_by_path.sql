@@ -1,40 +1,69 @@
 -- step: Of these, what is called alike but for one part of the path: one that
---   was put in or taken out, or that has a longer name.
+--   was put in or taken out, whatever the element type, or that has a longer
+--   name.
 -- grain: pair, parameter
 WITH tails AS MATERIALIZED (
   SELECT
-    base_id, own_id, is_own, tail, dimensions,
+    base_id, own_id, is_own, tail, dimensions, has_type,
     any_value(number) AS number, any_value(name) AS name,
     any_value(head) AS head
   FROM (
     SELECT
-      base_id, own_id, is_own, dimensions, parameter_number AS number, name,
-      substr(argument, place) AS tail,
+      base_id, own_id, is_own, dimensions, has_type,
+      parameter_number AS number, name, substr(argument, place) AS tail,
       -- Up to a whole word: "ema" does not begin "ema_fast".
       translate(
         regexp_replace(substr(argument, 1, place - 1), '\d+', '', 'g'),
         '[', '.'
       ) || '.' AS head
     FROM (
-      SELECT *, unnest(range(2, length(argument))) AS place
-      FROM unpaired_parameters
+      SELECT
+        u.* REPLACE (
+          CASE
+            WHEN t.has_type THEN u.dimensions
+            ELSE regexp_replace(u.dimensions, '^\w+', '')
+          END AS dimensions
+        ), t.has_type,
+        unnest(range(2, length(u.argument))) AS place
+      FROM unpaired_parameters AS u
+      CROSS JOIN (SELECT unnest([TRUE, FALSE]) AS has_type) AS t
     )
     WHERE substr(argument, place, 1) IN ('.', '[')
   )
-  GROUP BY base_id, own_id, is_own, tail, dimensions
+  GROUP BY base_id, own_id, is_own, tail, dimensions, has_type
   HAVING count(*) = 1
 ),
 -- A tail that both have alone, behind what one has less of, numbers apart:
--- .opt_state[1][0].mu.w becomes .opt_state.inner_opt_state[1][0].mu.w.
-by_tail AS MATERIALIZED (
+-- .opt_state[1][0].mu.w becomes .opt_state.inner_opt_state[1][0].mu.w. One of
+-- another type goes with what no other of its type goes with.
+tails_of_both AS MATERIALIZED (
   SELECT DISTINCT
     b.base_id, b.own_id, b.number AS base_number, c.number AS own_number,
-    b.name AS base_name, c.name AS own_name
+    b.name AS base_name, c.name AS own_name, b.has_type
   FROM tails AS b
-  JOIN tails AS c USING (base_id, own_id, tail, dimensions)
+  JOIN tails AS c USING (base_id, own_id, tail, dimensions, has_type)
   WHERE NOT b.is_own
     AND c.is_own
     AND (starts_with(b.head, c.head) OR starts_with(c.head, b.head))
+),
+by_tail AS MATERIALIZED (
+  SELECT t.* EXCLUDE (has_type)
+  FROM tails_of_both AS t
+  WHERE t.has_type
+  UNION ALL
+  SELECT t.* EXCLUDE (has_type)
+  FROM tails_of_both AS t
+  ANTI JOIN tails_of_both AS d
+    ON d.base_id = t.base_id
+    AND d.own_id = t.own_id
+    AND d.has_type
+    AND d.base_number = t.base_number
+  ANTI JOIN tails_of_both AS e
+    ON e.base_id = t.base_id
+    AND e.own_id = t.own_id
+    AND e.has_type
+    AND e.own_number = t.own_number
+  WHERE NOT t.has_type
 ),
 -- One part of the path has a longer name: nn.remat puts Checkpoint before it.
 words AS MATERIALIZED (

@@ -1,8 +1,8 @@
 -- step: Loops of one side that are edits. They are numbered, so that one of
 --   the base is compared with one of the candidate. No edit of its own is one
 --   whose line is a call that leads to another such loop, which a backward
---   pass may have and which is of no function whose loops run in it, nor one of
---   several that a loop ran which the other side has around it, nor one that
+--   pass may have and which is of no function whose loops run in it, nor one
+--   of several that a loop ran which the other side has around it, nor one that
 --   only moves arrays beside another checkpoint.
 -- grain: pair, side, loop
 WITH inner_loops AS (
