@@ -2,7 +2,7 @@
 --   the base is compared with one of the candidate. No edit of its own is one
 --   whose line is a call that leads to another such loop, which a backward
 --   pass may have and which is of no function whose loops run in it, nor one
---   of several that a loop ran which the other side has around it, nor one that
+--   of several that a loop ran which the other side has around it, nor what
 --   only moves arrays beside another checkpoint.
 -- grain: pair, side, loop
 WITH inner_loops AS (
