@@ -1001,6 +1001,21 @@ def test_an_argument_in_other_dimensions_excuses_nothing(
     assert edited_bytes(replace(grown, inputs=larger)) == 0
 
 
+def test_the_largest_buffer_of_a_path_is_that_of_the_other_side(
+    tmp_path: Path, queries_installed: None
+) -> None:
+    """A row's first value has as many dimensions as the array, and a part of it."""
+    edits = "long_documents", tmp_path, "full_attention"
+    with connect(ingested(*edits)) as connection:
+        diff = build_diff(connection, "base", "full_attention", Settings(), top=5)
+    [grown] = [f for f in diff.findings if f.color == 0]
+    assert grown.cause is not None
+    assert grown.cause.title == (
+        "resized: div f32[8,8,16,256,768] to f32[8,16,2048,4096] and 1 more"
+        " (+6.50 GiB, others +2.07 GiB, net +8.57 GiB)"
+    )
+
+
 def test_parameters_of_a_request_are_no_weights(
     tmp_path: Path, queries_installed: None
 ) -> None:

@@ -42,27 +42,25 @@ FROM (
     (19, 'framework path', 0.7,
       'framework path, opcode, index and all dimensions but the first'),
     (20, 'framework path', 0.7, 'all but the last'),
-    (21, 'framework path', 0.7,
-      'framework path, opcode, index and number of dimensions'),
-    (22, 'framework path', 0.7, 'framework path, opcode and index'),
-    (23, 'instruction of another type', 0.6,
+    (21, 'framework path', 0.7, 'framework path, opcode and index'),
+    (22, 'instruction of another type', 0.6,
       'what the compiler adds: instruction without its number, opcode,'
       || ' dimensions without their type, and index'),
-    (24, 'instruction at another size', 0.6,
+    (23, 'instruction at another size', 0.6,
       'what the compiler adds: instruction, opcode, index and all dimensions'
       || ' but the first'),
-    (25, 'instruction at another size', 0.6, 'all but the second'),
-    (26, 'instruction at another size', 0.6, 'all but the third'),
-    (27, 'instruction at another size', 0.6, 'all but the fourth'),
-    (28, 'instruction at another size', 0.6, 'all but the fifth'),
-    (29, 'instruction at another size', 0.6, 'all but the sixth'),
-    (30, 'instruction at another size', 0.6, 'all but the seventh'),
-    (31, 'instruction at another size', 0.6, 'all but the eighth'),
-    (32, 'instruction at another size', 0.5,
+    (24, 'instruction at another size', 0.6, 'all but the second'),
+    (25, 'instruction at another size', 0.6, 'all but the third'),
+    (26, 'instruction at another size', 0.6, 'all but the fourth'),
+    (27, 'instruction at another size', 0.6, 'all but the fifth'),
+    (28, 'instruction at another size', 0.6, 'all but the sixth'),
+    (29, 'instruction at another size', 0.6, 'all but the seventh'),
+    (30, 'instruction at another size', 0.6, 'all but the eighth'),
+    (31, 'instruction at another size', 0.5,
       'what the compiler adds: instruction, opcode, element type, index and'
       || ' number of dimensions'),
-    (33, 'opcode and shape', 0.5, 'opcode and dimensions'),
-    (34, 'shape', 0.4, 'dimensions'),
-    (35, 'size', 0.3, 'nothing but the size')
+    (32, 'opcode and shape', 0.5, 'opcode and dimensions'),
+    (33, 'shape', 0.4, 'dimensions'),
+    (34, 'size', 0.3, 'nothing but the size')
 ) AS r (rung, method, confidence, doc)
 ORDER BY rung

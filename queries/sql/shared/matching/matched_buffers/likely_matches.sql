@@ -1,11 +1,12 @@
 -- step: Their likely partners, by further rungs: of other memory spaces and
---   kinds, with one dimension changed, or of equal size. One of both has to be
---   at the peak. What is not at the peak on either side, and has the same
---   instruction and kind of allocation there, did not move to another kind.
+--   kinds, with one dimension changed, or of equal size, the largest first.
+--   One of both has to be at the peak. What is not at the peak on either side,
+--   and has the same instruction and kind of allocation there, did not move to
+--   another kind.
 -- grain: pair, match
 WITH RECURSIVE likely_keys AS MATERIALIZED (
   SELECT
-    t.pair, t.is_candidate, t.place, t.is_counted,
+    t.pair, t.is_candidate, t.place, t.is_counted, t.size_bytes,
     [
       CASE WHEN t.instruction IS NOT NULL
         THEN hash(
@@ -63,12 +64,6 @@ WITH RECURSIVE likely_keys AS MATERIALIZED (
         THEN hash(
           t.color, t.kind, t.op_path, t.opcode, t.shape_index,
           t.dimensions[:-2]
-        )
-      END,
-      CASE WHEN t.is_counted AND t.op_path IS NOT NULL
-        THEN hash(
-          t.color, t.kind, t.op_path, t.opcode, t.shape_index,
-          len(t.dimensions)
         )
       END,
       CASE WHEN t.is_counted AND t.op_path IS NOT NULL
@@ -152,22 +147,23 @@ shared_keys AS (
 ),
 climbers AS MATERIALIZED (
   SELECT
-    k.pair, k.is_candidate, k.place, k.is_counted,
+    k.pair, k.is_candidate, k.place, k.is_counted, k.size_bytes,
     list(k.rung ORDER BY k.rung) AS rungs, list(k.key ORDER BY k.rung) AS keys
   FROM keyed AS k
   JOIN shared_keys AS s USING (pair, rung, key)
-  GROUP BY k.pair, k.is_candidate, k.place, k.is_counted
+  GROUP BY k.pair, k.is_candidate, k.place, k.is_counted, k.size_bytes
 ),
 likely_climb AS (
   SELECT
-    1 AS rung, t.pair, t.is_candidate, t.place, t.is_counted, t.rungs, t.keys,
-    CAST(NULL AS BIGINT) AS base_place, CAST(NULL AS BIGINT) AS candidate_place
+    1 AS rung, t.pair, t.is_candidate, t.place, t.is_counted, t.size_bytes,
+    t.rungs, t.keys, CAST(NULL AS BIGINT) AS base_place,
+    CAST(NULL AS BIGINT) AS candidate_place
   FROM climbers AS t
   UNION ALL
   (
     SELECT
-      n.rung + 1, n.pair, n.is_candidate, n.place, n.is_counted, n.rungs[2:],
-      n.keys[2:],
+      n.rung + 1, n.pair, n.is_candidate, n.place, n.is_counted, n.size_bytes,
+      n.rungs[2:], n.keys[2:],
       CASE WHEN bool_or(n.is_counted) OVER nth_left
         THEN max(n.place) FILTER (WHERE NOT n.is_candidate) OVER nth_left
       END,
@@ -179,7 +175,7 @@ likely_climb AS (
         w.*,
         row_number() OVER (
           PARTITION BY w.pair, w.is_candidate, w.keys[1]
-          ORDER BY w.is_counted DESC, w.place
+          ORDER BY w.is_counted DESC, w.size_bytes DESC, w.place
         ) AS ordinal
       FROM likely_climb AS w
       WHERE w.rungs[1] = w.rung
@@ -188,8 +184,8 @@ likely_climb AS (
     WINDOW nth_left AS (PARTITION BY n.pair, n.keys[1], n.ordinal)
     UNION ALL
     SELECT
-      w.rung + 1, w.pair, w.is_candidate, w.place, w.is_counted, w.rungs,
-      w.keys, NULL, NULL
+      w.rung + 1, w.pair, w.is_candidate, w.place, w.is_counted, w.size_bytes,
+      w.rungs, w.keys, NULL, NULL
     FROM likely_climb AS w
     WHERE w.rungs[1] > w.rung
       AND (w.base_place IS NULL OR w.candidate_place IS NULL)
