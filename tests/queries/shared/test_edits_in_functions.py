@@ -97,6 +97,36 @@ CLAIMS = {
         ),
         ("unexplained", "unknown"),
     ],
+    # One loop takes the steps of a loop in a loop: none of them is removed.
+    ("tide_calibration", "one_loop"): [
+        (
+            "train.py:35 simulate: remat removed (120 operations were recomputed)",
+            "likely",
+        ),
+        ("all edits together", "proven"),
+        (
+            "train.py:35 simulate: loop steps 12 → 600, each smaller, in simulate",
+            "likely",
+        ),
+    ],
+    # Two outputs of one line and shape are one edit.
+    ("tide_calibration", "maps"): [
+        (
+            "train.py:40 simulate: new output f32[12,2048,3072] of while and 1 more"
+            " output",
+            "proven",
+        ),
+        ("unexplained", "unknown"),
+    ],
+    # What is left beside a checkpoint is not of an operation that differs, too.
+    ("tide_calibration", "steps_computed_again"): [
+        (
+            "train.py:35 simulate.<locals>.one_step: a checkpoint added to others"
+            " (120 → 170 operations are recomputed)",
+            "proven",
+        ),
+        ("unexplained", "unknown"),
+    ],
     # Fewer windows, of more voxels each: the loop is larger, not shorter.
     ("organ_volumes", "larger_patches"): [
         (

@@ -1,11 +1,11 @@
 -- step: Outputs that one side lacks, or that are other arrays than at the
---   same place of the other side. Where one side has more of them, outputs
---   of one type and shape go together, whatever computes them. Up to three
---   added or removed outputs are an edit each, more of them one, described
---   by the largest. A part of what another instruction computes, as of a loop,
---   has the line and name of that; what a function of one line computes that
---   several lines call, such as a sharding constraint, has the line that calls
---   it.
+--   same place of the other side. Where one side has more of them, outputs of
+--   one type and shape go together, whatever computes them. Those of one line
+--   and shape are one edit. Up to three others that are added or removed are
+--   an edit each, more of them one, described by the largest. A part of what
+--   another instruction computes, as of a loop, has the line and name of that;
+--   what a function of one line computes that several lines call, such as a
+--   sharding constraint, has the line that calls it.
 -- grain: pair, edit
 WITH roots AS (
   SELECT i.pair, i.is_candidate, i.instruction_id, f.opcode
@@ -218,6 +218,4 @@ SELECT
 FROM edited AS e
 GROUP BY
   e.pair, e.base_text, e.candidate_text, e.source_file, e.function_name,
-  e.candidate_line, e.added_count,
-  -- Outputs of one line that have another shape are one edit.
-  CASE WHEN e.added_count <> 0 THEN e.edit_number END
+  e.candidate_line, e.added_count

@@ -3,12 +3,14 @@
 --   whose line is a call that leads to another such loop, which a backward
 --   pass may have and which is of no function whose loops run in it, nor one
 --   of several that a loop ran which the other side has around it, nor what
---   only moves arrays beside another checkpoint.
+--   only moves arrays beside another checkpoint, nor one in a loop where the
+--   other side has a loop that takes the steps of both.
 -- grain: pair, side, loop
 WITH inner_loops AS (
   SELECT DISTINCT
     l.pair, l.is_candidate, l.trip_count, l.user_function,
-    i.user_function AS inner_function
+    i.trip_count AS inner_trips, i.user_function AS inner_function,
+    i.instruction_id AS inner_id
   FROM surplus_loops AS l
   JOIN loop_contents AS t USING (pair, is_candidate, instruction_id)
   JOIN operations AS o
@@ -19,7 +21,6 @@ WITH inner_loops AS (
     ON i.pair = o.pair
     AND i.is_candidate = o.is_candidate
     AND i.instruction_id = o.instruction_id
-    AND i.trip_count = l.trip_count
 ),
 led_to AS (
   SELECT
@@ -58,6 +59,7 @@ led_to AS (
     AND r.is_candidate = l.is_candidate
     AND r.is_candidate = o.is_candidate
     AND r.trip_count = l.trip_count
+    AND r.inner_trips = l.trip_count
     AND r.user_function = l.user_function
     AND r.inner_function = o.user_function
   WHERE o.instruction_id <> l.instruction_id
@@ -108,6 +110,15 @@ preparing AS (
 explained_loops AS (
   SELECT c.pair, c.is_candidate, c.instruction_id
   FROM copies AS c
+  UNION
+  -- A loop in a loop takes the steps of one alone, or the reverse.
+  SELECT i.pair, i.is_candidate, i.inner_id
+  FROM inner_loops AS i
+  JOIN surplus_loops AS l
+    ON l.pair = i.pair
+    AND l.is_candidate <> i.is_candidate
+    AND l.user_function = i.user_function
+    AND l.trip_count = i.trip_count * i.inner_trips
   UNION
   FROM preparing
   UNION
