@@ -27,10 +27,11 @@
 --   differ and nothing else, the rest likely follows from the edits, if that
 --   is more than the inputs have or no argument has another size.
 --   Proven edits come before likely ones, both in the order of source_edits,
---   and edits that move memory the other way after those that explain it;
---   where more is unexplained or of several than follows from one of them,
---   likely ones stand among the proven. Likely ones whose kind moves memory
---   either way come last.
+--   what has less than a tenth of the bytes of another after that, and edits
+--   that move memory the other way after those that explain it; where more is
+--   unexplained or of several than follows from one of them, likely ones stand
+--   among the proven. Likely ones whose kind moves memory either way come
+--   last.
 -- grain: pair of compilations, memory space, claim
 -- steps: asked_pairs, compiled_pairs, edits, space_differences, split_pairs,
 --   changed_buffers, changed_sides, borrowed_paths, buffer_paths,
@@ -181,7 +182,7 @@ SELECT
     ORDER BY
       c.claim_kind = 'unexplained', c.is_against,
       list_position(['edit', 'inputs', 'several'], c.claim_kind),
-      c.standing = 'likely' AND NOT c.is_mostly_open,
+      c.standing = 'likely' AND NOT c.is_mostly_open, c.is_least,
       c.standing = 'likely' AND c.has_no_direction, c.edit_place
   ) AS place,
   c.claim_kind AS kind, c.change, c.rule_id, c.words AS claim, c.advice,
@@ -208,7 +209,13 @@ FROM (
     ) > coalesce(
       sum(abs(share_bytes)) FILTER (WHERE claim_kind IN ('edit', 'inputs'))
         OVER same_space, 0
-    ) AS is_mostly_open
+    ) AS is_mostly_open,
+    -- Bytes that are known beside ten times as many.
+    coalesce(
+      10 * abs(share_bytes) < max(abs(share_bytes)) FILTER (
+        WHERE claim_kind = 'edit' AND NOT is_against
+      ) OVER same_space, FALSE
+    ) AS is_least
   FROM all_claims
   WINDOW same_space AS (PARTITION BY pair, space_color)
 ) AS c

@@ -152,9 +152,13 @@ LEFT JOIN trained_loops AS e
   ON e.pair = l.pair
   AND e.user_function IS NOT DISTINCT FROM l.user_function
   AND e.loop_number = l.loop_number
-LEFT JOIN loop_stacks AS k USING (pair, inner_file, inner_function)
 LEFT JOIN loop_paths AS p USING (pair, inner_file, inner_function)
 LEFT JOIN repetitions AS r USING (pair, inner_file, inner_function)
+LEFT JOIN loop_stacks AS k
+  ON k.pair = l.pair
+  AND k.inner_file = l.inner_file
+  AND k.inner_function = l.inner_function
+  AND k.trip_count = l.candidate_trips
 -- Of a loop of an unknown number of trips, no other number is known.
 WHERE (
     NOT (l.is_in_base AND l.is_in_candidate)
@@ -170,7 +174,7 @@ QUALIFY row_number() OVER (
   PARTITION BY l.pair, l.function_name, l.base_line, l.candidate_line
   ORDER BY
     l.is_backward, coalesce(l.candidate_size, l.base_size) DESC,
-    l.inner_function, l.loop_number
+    coalesce(k.stored_bytes, 0) DESC, l.inner_function, l.loop_number
 ) = 1
   -- The backward pass runs the loop of the forward pass.
   AND row_number() OVER (
