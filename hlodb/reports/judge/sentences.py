@@ -99,10 +99,15 @@ def changed_inputs(keys: Sequence[str]) -> str:
 def input_words(inputs: Sequence[InputChange]) -> str:
     """Return `batch 8 → 16 (tokens, targets)` for the first changes of inputs.
 
-    Several sizes of one meaning, as the widths of layers, are one change.
+    Several sizes of one meaning, as the widths of layers, are one change. Sizes and
+    types are shown however few bytes they are of, all else if it can be seen.
     """
     changes: dict[tuple[str, str], list[InputChange]] = {}
+    most = max((abs(each.delta_bytes) for each in inputs), default=0)
     for each in inputs:
+        is_one_side = each.change in ("new", "gone", "repeated")
+        if is_one_side and abs(each.delta_bytes) < _SEEN * most:
+            continue
         what = each.meaning if each.change == "resized" else str(len(changes))
         changes.setdefault((each.change, what), []).append(each)
     alike = list(changes.values())
@@ -172,7 +177,7 @@ def absence(finding: Finding) -> str:
 
 _LITTLE = 0.01
 
-_SEEN = 1e-3
+_SEEN = 0.01
 """Parts smaller than this share of the largest are left out."""
 
 
@@ -267,7 +272,7 @@ def shown_path(finding: Finding, path: str) -> str:
     return path
 
 
-_SEEN = 0.01
+_NAMED = 0.01
 """Least share of a difference that has a buffer's line named."""
 
 
@@ -282,6 +287,6 @@ def dominating_source(finding: Finding | None) -> BufferChange | None:
     sign = 1 if delta >= 0 else -1
     located = [b for b in finding.buffers if b.source_file and b.source_line]
     largest = next((b for b in located if b.delta_bytes * sign > 0), None)
-    if largest is None or abs(largest.delta_bytes) < _SEEN * abs(delta):
+    if largest is None or abs(largest.delta_bytes) < _NAMED * abs(delta):
         return None
     return largest

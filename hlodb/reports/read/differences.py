@@ -35,8 +35,8 @@ class Count:
 class InputChange:
     """How arguments of a program differ from those of the base.
 
-    `change` is resized, retyped, repeated, new or gone; `meaning` what differs: batch,
-    layers, devices, or a dimension. `arguments` names the first of them.
+    `change` is resized, reshaped, retyped, repeated, new or gone; `meaning` what
+    differs: batch, layers, devices, or a dimension. `arguments` names the first few.
     """
 
     change: str

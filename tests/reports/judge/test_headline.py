@@ -7,8 +7,9 @@ from pathlib import Path
 
 from hlodb.reports.build import build_report
 from hlodb.reports.config.reading import parse_settings
-from hlodb.reports.judge.sentences import annotated_line, cause_line
+from hlodb.reports.judge.sentences import annotated_line, cause_line, input_words
 from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.read.differences import InputChange
 from hlodb.reports.render import github
 from hlodb.schema.warehouse import connect, transaction
 from tests.reports.situations import GROWN, SITUATIONS, STEP, night, report_on
@@ -52,6 +53,17 @@ def test_other_inputs_alone_have_no_line_to_annotate(tmp_path: Path) -> None:
     [finding] = report_on("changed_inputs", tmp_path).findings
     assert annotated_line(finding) is None
     assert cause_line(finding) == ("model/train.py", 18)
+
+
+def test_inputs_of_few_bytes_are_named_if_they_are_sizes() -> None:
+    """A batch is of few bytes itself; a count of steps says nothing beside moments."""
+    moments = InputChange("new", "optimiser state", None, "48", 48, "mu['w']", 1 << 30)
+    count = InputChange("repeated", "optimiser state", "1", "2", 1, "count", 4)
+    batch = InputChange("resized", "batch", "8", "16", 1, "tokens", 64)
+    assert input_words([batch, count, moments]) == (
+        "batch 8 → 16 (tokens); optimiser state new (mu['w'] and 47 more)"
+    )
+    assert input_words([count]) == "optimiser state 1 → 2 (count)"
 
 
 def test_nothing_is_green_above_a_limit(tmp_path: Path) -> None:
