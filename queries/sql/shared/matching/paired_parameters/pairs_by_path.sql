@@ -2,7 +2,37 @@
 --   was put in or taken out, whatever the element type, or that has a longer
 --   name.
 -- grain: pair, parameter
-WITH tails AS MATERIALIZED (
+WITH
+-- An argument that is now a part of another, as state['params']['w'].
+contained AS MATERIALIZED (
+  SELECT
+    u.*, regexp_replace(u.dimensions, '^\w+', '') AS sizes,
+    regexp_replace(u.argument, '^\w+(\.|\['')(\w+)(''\])?', '\2')
+      AS inner_argument
+  FROM unpaired_parameters AS u
+),
+by_container AS MATERIALIZED (
+  SELECT
+    b.base_id, b.own_id, b.parameter_number AS base_number,
+    c.parameter_number AS own_number, b.name AS base_name, c.name AS own_name
+  FROM contained AS b
+  JOIN contained AS c USING (base_id, own_id, sizes)
+  WHERE NOT b.is_own
+    AND c.is_own
+    AND b.is_alone
+    AND c.is_alone
+    AND (b.argument = c.inner_argument OR c.argument = b.inner_argument)
+),
+left_parameters AS MATERIALIZED (
+  SELECT u.*
+  FROM unpaired_parameters AS u
+  ANTI JOIN by_container AS d
+    ON d.base_id = u.base_id
+    AND d.own_id = u.own_id
+    AND CASE WHEN u.is_own THEN d.own_number ELSE d.base_number END
+      = u.parameter_number
+),
+tails AS MATERIALIZED (
   SELECT
     base_id, own_id, is_own, tail, dimensions, has_type,
     any_value(number) AS number, any_value(name) AS name,
@@ -25,7 +55,7 @@ WITH tails AS MATERIALIZED (
           END AS dimensions
         ), t.has_type,
         unnest(range(2, length(u.argument))) AS place
-      FROM unpaired_parameters AS u
+      FROM left_parameters AS u
       CROSS JOIN (SELECT unnest([TRUE, FALSE]) AS has_type) AS t
     )
     WHERE substr(argument, place, 1) IN ('.', '[')
@@ -81,13 +111,15 @@ words AS MATERIALIZED (
       SELECT *, unnest(range(1, len(parts) + 1)) AS place
       FROM (
         SELECT u.*, string_split_regex(u.argument, '[.\[]') AS parts
-        FROM unpaired_parameters AS u
+        FROM left_parameters AS u
       )
     )
   )
   GROUP BY base_id, own_id, is_own, path, dimensions
   HAVING count(*) = 1
 )
+FROM by_container
+UNION ALL
 FROM by_tail
 UNION
 SELECT

@@ -9,6 +9,29 @@ WITH donated AS (
   FROM programs AS p
   JOIN aliases AS a USING (module_id)
 ),
+-- An argument that is a part of another on one side has the name of before.
+names AS (
+  SELECT DISTINCT pair, is_candidate, argument FROM arguments
+),
+contained AS (
+  SELECT g.pair, g.is_candidate, g.argument, o.argument AS inner_argument
+  FROM names AS g
+  JOIN names AS o
+    ON o.pair = g.pair
+    AND o.is_candidate <> g.is_candidate
+    AND o.argument
+      = regexp_replace(g.argument, '^\w+(\.|\['')(\w+)(''\])?', '\2')
+  ANTI JOIN names AS s
+    ON s.pair = g.pair
+    AND s.is_candidate <> g.is_candidate
+    AND s.argument = g.argument
+),
+named AS (
+  SELECT
+    g.* REPLACE (coalesce(c.inner_argument, g.argument) AS argument)
+  FROM arguments AS g
+  LEFT JOIN contained AS c USING (pair, is_candidate, argument)
+),
 described AS (
   SELECT
     g.* REPLACE (
@@ -30,7 +53,7 @@ described AS (
           )
         )
     END AS copy
-  FROM arguments AS g
+  FROM named AS g
   LEFT JOIN donated AS d USING (pair, is_candidate, number)
 ),
 renamed AS (
@@ -44,7 +67,7 @@ renamed AS (
     count_if(g.is_candidate) OVER same_size
     = count_if(NOT g.is_candidate) OVER same_size AS is_as_many
   FROM described AS g
-  ANTI JOIN arguments AS o
+  ANTI JOIN named AS o
     ON o.pair = g.pair
     AND o.is_candidate <> g.is_candidate
     AND o.argument = g.argument
