@@ -127,6 +127,30 @@ CLAIMS = {
         ),
         ("unexplained", "unknown"),
     ],
+    # What computes all steps at once unrolls no loop.
+    ("particle_mesh", "all_corners"): [
+        ("pm.py:48 paint: loop of 8 steps removed from paint", "likely"),
+        ("pm.py:63 read: loop of 8 steps removed from read", "likely"),
+        ("all edits together", "proven"),
+    ],
+    # Without a checkpoint around them, JAX takes loops apart: none of them is new.
+    ("particle_mesh", "no_checkpoint"): [
+        (
+            "pm.py:106 evolve: a checkpoint removed, others kept (455 → 184 operations"
+            " are recomputed)",
+            "proven",
+        ),
+    ],
+    # Weights in a dict are the weights that they were.
+    ("merged_tokens_tpu", "two_state_moment"): [
+        (
+            "opt_state[1][0].nu['encoder']['down']['kernel'] and 58 more arguments no"
+            " longer donated",
+            "likely",
+        ),
+        ("the inputs", "proven"),
+        ("the edit, given these inputs", "likely"),
+    ],
     # Fewer windows, of more voxels each: the loop is larger, not shorter.
     ("organ_volumes", "larger_patches"): [
         (
@@ -1104,6 +1128,11 @@ def test_parameters_of_a_request_are_no_weights(
             "mesh_fit_tpu",
             "average",
             "averaged weights new (average.codes and 10 more)",
+        ),
+        (
+            "merged_tokens_tpu",
+            "two_state_moment",
+            "element type f32 → bf16 (opt_state[1][0].mu['pos'] and 18 more)",
         ),
         # The mask of edges is no sequence.
         (

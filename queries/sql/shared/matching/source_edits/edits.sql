@@ -252,6 +252,18 @@ AND NOT (
     WHERE r.change = 'retyped'
   )
 )
+-- An output of another shape follows from operations that are larger, too.
+AND NOT (
+  e.change = 'output'
+  AND split_part(e.base_text, '[', 1) = split_part(e.candidate_text, '[', 1)
+  AND EXISTS (
+    SELECT 1
+    FROM group_edits AS r
+    WHERE r.pair = e.pair
+      AND r.change = 'reshaped'
+      AND r.delta_bytes * sign(e.delta_bytes) > abs(e.delta_bytes)
+  )
+)
 AND NOT (
   e.change = 'retyped'
   AND d.pair IS NULL

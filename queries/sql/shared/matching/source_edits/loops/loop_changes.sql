@@ -3,20 +3,21 @@
 --   user's innermost call; where the edit seems to be in another function on
 --   each side, both lines are of that. is_of_gradients: it is in the backward
 --   pass, and the other side has it in the forward pass alone. is_repeated:
---   the other side runs such a loop less often. has_same_body: it runs about
---   as much as before, more or fewer times. Where one side calls the function
---   with the loop from more lines of another function, the edit is such a line
---   that the other side lacks, counted from the first line of that function,
---   and from its last: of the nearest function of which that is so.
+--   the other side runs such a loop less often. is_on_both: both sides have
+--   such loops, if not as many. has_same_body: it runs about as much as
+--   before, more or fewer times. Where one side calls the function with the
+--   loop from more lines of another function, the edit is such a line that the
+--   other side lacks, counted from the first line of that function, and from
+--   its last: of the nearest function of which that is so.
 -- grain: pair, loop
-WITH forward_loops AS (
-  SELECT o.pair, o.is_candidate, o.user_function, s.trip_count
+WITH loops_of_functions AS (
+  SELECT
+    o.pair, o.is_candidate, o.user_function, s.trip_count,
+    NOT bool_or(o.is_backward) FILTER (WHERE NOT o.is_recomputed) AS is_forward
   FROM operations AS o
   JOIN loop_sizes AS s USING (pair, is_candidate, instruction_id)
   WHERE o.opcode = 'while'
-    AND NOT o.is_recomputed
   GROUP BY o.pair, o.is_candidate, o.user_function, s.trip_count
-  HAVING NOT bool_or(o.is_backward)
 ),
 -- The calls above the function with a loop.
 loop_callers AS (
@@ -138,10 +139,12 @@ SELECT
   max(l.line) FILTER (WHERE NOT l.is_candidate) AS base_line,
   max(l.line) FILTER (WHERE l.is_candidate) AS candidate_line,
   min(l.inner_file) AS inner_file, min(l.inner_function) AS inner_function,
-  bool_and(l.is_of_gradients AND f.pair IS NOT NULL) AS is_of_gradients,
-  bool_and(l.is_called_again) AS is_repeated
+  bool_and(l.is_of_gradients AND coalesce(f.is_forward, FALSE))
+    AS is_of_gradients,
+  bool_and(l.is_called_again) AS is_repeated,
+  bool_and(f.pair IS NOT NULL) AS is_on_both
 FROM located_loops AS l
-LEFT JOIN forward_loops AS f
+LEFT JOIN loops_of_functions AS f
   ON f.pair = l.pair
   AND f.is_candidate <> l.is_candidate
   AND f.user_function = l.user_function

@@ -60,6 +60,8 @@ key_counts AS (
   FROM operations AS o
   JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
   GROUP BY o.pair, n.file_name, n.function_name, o.key
+  -- What computes all steps at once is another operation.
+  HAVING bool_or(NOT o.is_candidate)
 ),
 -- By how much the operation of its function is more frequent of which most
 -- were added, or what runs in it as a whole. What only takes arrays apart is
@@ -168,8 +170,15 @@ WHERE (
     AND l.base_trips IS NOT NULL
     AND l.candidate_trips IS NOT NULL
   )
-  -- A loop that no line leads to is one that a checkpoint runs again.
-  AND (l.source_file IS NOT NULL OR t.pair IS NULL)
+  -- A loop that no line leads to is one that a checkpoint runs again, and what
+  -- both sides have at one call may be taken out of a checkpoint.
+  AND (
+    t.pair IS NULL
+    OR l.source_file IS NOT NULL
+    AND NOT (
+      l.is_on_both AND NOT l.is_repeated AND l.is_in_base <> l.is_in_candidate
+    )
+  )
 QUALIFY row_number() OVER (
   PARTITION BY l.pair, l.function_name, l.base_line, l.candidate_line
   ORDER BY
