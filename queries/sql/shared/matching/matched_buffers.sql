@@ -5,9 +5,9 @@
 --   (donation_changes) has no partner and the method output. The others are
 --   matched by the rules of buffer_rungs: for each key, the n-th of the base
 --   is matched with the n-th of the candidate, counted ones first, in order of
---   definition, and by rules 8 and later the largest first. Rules stay within
+--   definition, and by rules 9 and later the largest first. Rules stay within
 --   one memory space and kind of allocation unless they say otherwise; only
---   rules 8 to 16 consider values that are not counted. No rule prefers a
+--   rules 9 to 17 consider values that are not counted. No rule prefers a
 --   side.
 -- grain: pair of buffers
 -- steps: asked_pairs, compared_arrays, lost_donations, sure_matches,

@@ -191,7 +191,7 @@ likely_climb AS (
       AND (w.base_place IS NULL OR w.candidate_place IS NULL)
   )
 )
-SELECT c.pair, c.base_place, c.candidate_place, c.rung + 6 AS rung
+SELECT c.pair, c.base_place, c.candidate_place, c.rung + 7 AS rung
 FROM likely_climb AS c
 WHERE c.is_candidate
   AND c.base_place IS NOT NULL

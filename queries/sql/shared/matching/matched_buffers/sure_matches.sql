@@ -1,5 +1,5 @@
 -- step: Buffers at the peak that have parameter, instruction, opcode or
---   framework path in common, or that loops carry, by the first rung of seven
+--   framework path in common, or that loops carry, by the first rung of eight
 --   on which both sides have the same key. Who is on a rung has found no
 --   partner on those above it.
 -- grain: pair, match
@@ -24,6 +24,9 @@ WITH RECURSIVE sure_keys AS (
       END,
       CASE WHEN t.op_path IS NOT NULL
         THEN hash(t.color, t.kind, t.op_path, t.array_type)
+      END,
+      CASE WHEN t.parameter IS NOT NULL AND t.op_path IS NOT NULL
+        THEN hash(t.color, t.kind, t.op_path, t.dimensions)
       END,
       -- Another transformation may be around that of an optimiser.
       CASE WHEN t.ending IS NOT NULL
