@@ -99,14 +99,13 @@ def changed_inputs(keys: Sequence[str]) -> str:
 def input_words(inputs: Sequence[InputChange]) -> str:
     """Return `batch 8 → 16 (tokens, targets)` for the first changes of inputs.
 
-    Several sizes of one meaning, as the widths of layers, are one change. Sizes and
-    types are shown however few bytes they are of, all else if it can be seen.
+    Several sizes of one meaning, as the widths of layers, are one change. A count of
+    steps says nothing beside what it counts: what is repeated is of many bytes.
     """
     changes: dict[tuple[str, str], list[InputChange]] = {}
     most = max((abs(each.delta_bytes) for each in inputs), default=0)
     for each in inputs:
-        is_one_side = each.change in ("new", "gone", "repeated")
-        if is_one_side and abs(each.delta_bytes) < _SEEN * most:
+        if each.change == "repeated" and abs(each.delta_bytes) < _SEEN * most:
             continue
         what = each.meaning if each.change == "resized" else str(len(changes))
         changes.setdefault((each.change, what), []).append(each)

@@ -285,7 +285,8 @@ def test_a_report_says_one_share_of_a_cause(
     assert report(flow, "night1", "night3a") == [
         f"{cause}{MOVED}. It accounts for 100 % of -31.81 MiB."
     ]
-    assert report(flow, "night1", "night3") == [f"{cause}{MOVED}."]
+    donate = "To undo: Donate them again: donate_argnums, donate_argnames, donate."
+    assert report(flow, "night1", "night3") == [donate, f"{cause}{MOVED}."]
     undo = "To undo: Return only what is used: outputs live to the end."
     assert report(flow, "night1", "night4log") == [
         undo,

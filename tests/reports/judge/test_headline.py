@@ -55,8 +55,8 @@ def test_other_inputs_alone_have_no_line_to_annotate(tmp_path: Path) -> None:
     assert cause_line(finding) == ("model/train.py", 18)
 
 
-def test_inputs_of_few_bytes_are_named_if_they_are_sizes() -> None:
-    """A batch is of few bytes itself; a count of steps says nothing beside moments."""
+def test_one_more_count_is_no_state_beside_moments() -> None:
+    """A batch is of few bytes, too."""
     moments = InputChange("new", "optimiser state", None, "48", 48, "mu['w']", 1 << 30)
     count = InputChange("repeated", "optimiser state", "1", "2", 1, "count", 4)
     batch = InputChange("resized", "batch", "8", "16", 1, "tokens", 64)

@@ -5,25 +5,25 @@
 --   of the difference, and what other edits have in memory that is shared, is
 --   a tenth of them at most: an arena may be packed otherwise. If all others
 --   are exact, the last one has the rest, unless that is less than one in
---   twenty, its rule says that it moves memory the other way: more may follow
---   from an output than its own memory; or that it may itself follow from
---   another edit. An edit is proven by bytes that follow from it, at least one
---   in a hundred of the difference or 1 MiB in allocations of its own, or by
---   being the only thing that differs. It is likely where its rule was mostly
---   right when it was measured, unless it is of operations, which have buffers
---   of their own, or a constant of less, or where all other edits move memory
---   the other way. Where its rule says that it moves memory the other way, it
---   counts against the difference. What is less than that is unexplained.
---   Where nothing but two or three edits differs and none is a claim, all of
---   it follows from them together: the claim names the one whose results grew
---   most, if by more than all others; it is likely, without bytes, where
---   arguments are new or gone, too, that have less than a tenth. Operations
---   that differ, and outputs that are hardly larger, are no claim without
---   bytes of their own beside an edit of loops, checkpoints or gradients: they
---   may follow from it. is_little_output: an output that is new or gone is
---   less than that itself, so that it is what computes it that needs memory:
---   no claim beside an edit that is one, nor where no row shows that memory
---   followed from it.
+--   twenty and no row shows it, its rule says that it moves memory the other
+--   way: more may follow from an output than its own memory; or that it may
+--   itself follow from another edit. An edit is proven by bytes that follow
+--   from it, at least one in a hundred of the difference or 1 MiB in
+--   allocations of its own, or by being the only thing that differs. It is
+--   likely where its rule was mostly right when it was measured, unless it is
+--   of operations, which have buffers of their own, or a constant of less, or
+--   where all other edits move memory the other way. Where its rule says that
+--   it moves memory the other way, it counts against the difference. What is
+--   less than that is unexplained. Where nothing but two or three edits
+--   differs and none is a claim, all of it follows from them together: the
+--   claim names the one whose results grew most, if by more than all others;
+--   it is likely, without bytes, where arguments are new or gone, too, that
+--   have less than a tenth. Operations that differ, and outputs that are
+--   hardly larger, are no claim without bytes of their own beside an edit of
+--   loops, checkpoints or gradients: they may follow from it.
+--   is_little_output: an output that is new or gone is less than that itself,
+--   so that it is what computes it that needs memory: no claim beside an edit
+--   that is one, nor where no row shows that memory followed from it.
 -- grain: pair, memory space, edit
 WITH others AS (
   SELECT
@@ -145,7 +145,10 @@ counted AS (
         AND NOT w.may_follow
         AND w.vague_count = 1
         AND w.effect * w.rest_bytes >= 0
-        AND abs(w.rest_bytes) >= 0.05 * abs(w.total_delta)
+        AND (
+          w.row_bytes <> 0
+          OR abs(w.rest_bytes) >= 0.05 * abs(w.total_delta)
+        )
         THEN w.rest_bytes
     END AS own_bytes
   FROM measured AS w

@@ -176,7 +176,9 @@ WHERE (
     t.pair IS NULL
     OR l.source_file IS NOT NULL
     AND NOT (
-      l.is_on_both AND NOT l.is_repeated AND l.is_in_base <> l.is_in_candidate
+      l.is_on_both
+      AND NOT (l.is_repeated OR l.is_of_gradients)
+      AND l.is_in_base <> l.is_in_candidate
     )
   )
 QUALIFY row_number() OVER (
