@@ -123,6 +123,29 @@ def test_a_batch_is_as_large_as_its_labels(
     assert found == [("resized", meaning, "64", "96", 1)]
 
 
+@pytest.mark.parametrize(
+    ("others", "found"),
+    [
+        ([], []),
+        (["z"], [("new", "arguments", None, "1", 1)]),
+        # Which of both is the array of before is not known.
+        (
+            ["ema['params']['w']"],
+            [
+                ("gone", "weights", "1", None, 1),
+                ("new", "averaged weights", None, "1", 1),
+                ("new", "arguments", None, "1", 1),
+            ],
+        ),
+    ],
+)
+def test_an_argument_may_become_a_part_of_one_other(
+    tmp_path: Path, others: Sequence[str], found: Sequence[Row]
+) -> None:
+    base, candidate = ["x", "y", "params['w']"], ["x", "y", "state['params']['w']"]
+    assert changes(tmp_path, base, [*others, *candidate]) == found
+
+
 def test_new_arguments_are_called_by_their_names(tmp_path: Path) -> None:
     """A copy of the weights that follows them is no state of the optimiser."""
     new = [

@@ -50,10 +50,7 @@ by_ending AS MATERIALIZED (
     FROM (
       SELECT
         u.* REPLACE (
-          CASE
-            WHEN t.has_type THEN u.dimensions
-            ELSE regexp_replace(u.dimensions, '^\w+', '')
-          END AS dimensions
+          CASE WHEN t.has_type THEN u.dimensions ELSE u.sizes END AS dimensions
         ), t.has_type
       FROM renamed AS u
       CROSS JOIN (SELECT unnest([TRUE, FALSE]) AS has_type) AS t

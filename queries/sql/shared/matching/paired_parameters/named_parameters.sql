@@ -1,4 +1,5 @@
--- step: Their parameters, with what the framework calls them.
+-- step: Their parameters, with what the framework calls them. sizes: the
+--   dimensions without the element type.
 -- grain: module, parameter
 WITH
 -- Fixed before it meets the forms: else the instructions of all modules do.
@@ -25,6 +26,7 @@ SELECT
   -- flax.nnx writes .value behind each of its variables.
   regexp_extract(f.op_name, '(\.\w+[^.]*?)(\.value)?$', 1) AS ending,
   regexp_replace(f.shape, '\{[^}]*\}', '', 'g') AS dimensions,
+  regexp_replace(dimensions, '^\w+', '') AS sizes,
   count(*) OVER (PARTITION BY i.module_id, f.op_name) = 1 AS is_alone,
   count(*) OVER (PARTITION BY i.module_id) AS parameter_count
 FROM entry_instructions AS i

@@ -3,11 +3,11 @@
 --   name.
 -- grain: pair, parameter
 WITH
--- An argument that is now a part of another, as state['params']['w'].
+-- An argument that is now a part of another, as state['params']['w'], and of
+-- no other, as ema['params']['w'].
 contained AS MATERIALIZED (
   SELECT
-    u.*, regexp_replace(u.dimensions, '^\w+', '') AS sizes,
-    regexp_replace(u.argument, '^\w+(\.|\['')(\w+)(''\])?', '\2')
+    u.*, regexp_replace(u.argument, '^\w+(\.|\['')(\w+)(''\])?', '\2')
       AS inner_argument
   FROM unpaired_parameters AS u
 ),
@@ -22,6 +22,12 @@ by_container AS MATERIALIZED (
     AND b.is_alone
     AND c.is_alone
     AND (b.argument = c.inner_argument OR c.argument = b.inner_argument)
+  QUALIFY count(*) OVER (
+    PARTITION BY b.base_id, b.own_id, b.parameter_number
+  ) = 1
+  AND count(*) OVER (
+    PARTITION BY b.base_id, b.own_id, c.parameter_number
+  ) = 1
 ),
 left_parameters AS MATERIALIZED (
   SELECT u.*
@@ -49,10 +55,7 @@ tails AS MATERIALIZED (
     FROM (
       SELECT
         u.* REPLACE (
-          CASE
-            WHEN t.has_type THEN u.dimensions
-            ELSE regexp_replace(u.dimensions, '^\w+', '')
-          END AS dimensions
+          CASE WHEN t.has_type THEN u.dimensions ELSE u.sizes END AS dimensions
         ), t.has_type,
         unnest(range(2, length(u.argument))) AS place
       FROM left_parameters AS u

@@ -9,7 +9,7 @@ WITH donated AS (
   FROM programs AS p
   JOIN aliases AS a USING (module_id)
 ),
--- An argument that is a part of another on one side has the name of before.
+-- An argument that is a part of one other on one side has the name of before.
 names AS (
   SELECT DISTINCT pair, is_candidate, argument FROM arguments
 ),
@@ -25,6 +25,9 @@ contained AS (
     ON s.pair = g.pair
     AND s.is_candidate <> g.is_candidate
     AND s.argument = g.argument
+  QUALIFY count(*) OVER (
+    PARTITION BY g.pair, g.is_candidate, o.argument
+  ) = 1
 ),
 named AS (
   SELECT
