@@ -13,8 +13,8 @@ from tests.reports.worlds import Buffer, Program, World, make
 RANK = 9
 
 
-def methods(folder: Path, *changed: int) -> set[tuple[str, str, str]]:
-    """Return how a buffer is matched where some dimensions of it have doubled."""
+def methods(folder: Path, *changed: int) -> set[tuple[str, float, str, str]]:
+    """Return how surely a buffer is matched where dimensions of it have doubled."""
     before = [2] * RANK
     after = [4 if d in changed else 2 for d in range(RANK)]
     nights = [
@@ -25,7 +25,12 @@ def methods(folder: Path, *changed: int) -> set[tuple[str, str, str]]:
         asked = {"base": "a", "candidate": "b"}
         rows = run_query(connection, "buffer_diff", asked).dicts()
     return {
-        (row["match_method"], row["base_shape"], row["shape"])
+        (
+            row["match_method"],
+            row["match_confidence"],
+            row["base_shape"],
+            row["shape"],
+        )
         for row in rows
         if row["base_instruction"] and row["instruction"]
     }
@@ -46,11 +51,10 @@ def shape(dimensions: list[int]) -> str:
 def test_one_of_eight_dimensions_may_differ(changed: int, tmp_path: Path) -> None:
     after = [4 if d == changed else 2 for d in range(RANK)]
     assert methods(tmp_path, changed) == {
-        ("instruction at another size", shape([2] * RANK), shape(after))
+        ("instruction at another size", 0.6, shape([2] * RANK), shape(after))
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "changed",
     [
@@ -59,5 +63,10 @@ def test_one_of_eight_dimensions_may_differ(changed: int, tmp_path: Path) -> Non
         *(pytest.param(d, marks=pytest.mark.slow) for d in [(3, 4), (2, 7), (6, 7)]),
     ],
 )
-def test_neither_a_ninth_nor_two(changed: tuple[int, ...], tmp_path: Path) -> None:
-    assert methods(tmp_path, *changed) == set()
+def test_a_ninth_or_two_may_differ_less_surely(
+    changed: tuple[int, ...], tmp_path: Path
+) -> None:
+    after = [4 if d in changed else 2 for d in range(RANK)]
+    assert methods(tmp_path, *changed) == {
+        ("instruction at another size", 0.5, shape([2] * RANK), shape(after))
+    }
