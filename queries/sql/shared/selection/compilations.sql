@@ -1,6 +1,6 @@
 -- title: Modules of several runs as they were compiled in the end
 -- question: Which modules do runs hold, and what was each compiled from?
--- definition: Of every module the first of ranked_snapshots, with the
+-- definition: Of every module the one of last_snapshots, with the
 --   before_optimizations snapshot that it was compiled from. Shapes are entry
 --   layouts without layouts and blanks. Numbered within a run by rank,
 --   program, module number and path.
@@ -38,8 +38,8 @@
 -- column folder VARCHAR name neutral: Folder of that path, with a slash.
 -- column has_assignment BOOLEAN flag neutral: Whether it has a buffer
 --   assignment.
-WITH last_snapshots AS MATERIALIZED (
-  SELECT n.* FROM ranked_snapshots() AS n WHERE n.place = 1
+WITH snapshots AS MATERIALIZED (
+  SELECT n.* FROM last_snapshots() AS n
 ),
 -- Each layout once: most are those of many runs.
 layouts AS MATERIALIZED (
@@ -48,9 +48,9 @@ layouts AS MATERIALIZED (
     -- Releases until 2023 print no blanks between parameters.
     regexp_replace(l.layout, '\{[^}]*\}|\s', '', 'g') AS shapes
   FROM (
-    SELECT n.entry_layout AS layout FROM last_snapshots AS n
+    SELECT n.entry_layout AS layout FROM snapshots AS n
     UNION
-    SELECT n.source_layout FROM last_snapshots AS n
+    SELECT n.source_layout FROM snapshots AS n
   ) AS l
 ),
 ranks AS (
@@ -58,7 +58,7 @@ ranks AS (
     n.run_id, any_value(n.rank) AS lone_rank,
     count(DISTINCT n.rank) + CAST(bool_or(n.rank IS NULL) AS INTEGER) = 1
       AS is_lone
-  FROM last_snapshots AS n
+  FROM snapshots AS n
   WHERE $words_of IS NOT NULL
   GROUP BY n.run_id
 ),
@@ -84,7 +84,7 @@ SELECT
   s.module_id, s.locations_id, s.graph_fingerprint, s.exact_fingerprint,
   s.source_id, s.source_graph, s.source_exact, s.path, s.folder,
   s.has_assignment
-FROM last_snapshots AS s
+FROM snapshots AS s
 JOIN runs AS r USING (run_id)
 LEFT JOIN layouts AS e ON e.layout = s.entry_layout
 LEFT JOIN layouts AS o ON o.layout = s.source_layout

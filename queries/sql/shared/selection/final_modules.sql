@@ -1,6 +1,6 @@
 -- title: The last snapshot of every compiled module
 -- question: Which snapshot shows a module after all passes?
--- definition: For every module, the first snapshot of ranked_snapshots.
+-- definition: For every module, the snapshot of last_snapshots.
 -- grain: compiled module
 -- param run
 -- param program
@@ -22,7 +22,7 @@ SELECT
   s.run_id, s.run, s.program, s.module_number, s.rank, s.stage,
   coalesce(s.platform, r.platform) AS platform, s.module_id, s.locations_id,
   s.path, s.folder, s.source_id IS NOT NULL AS has_source
-FROM ranked_snapshots() AS s
+FROM last_snapshots() AS s
 JOIN runs AS r USING (run_id)
-WHERE s.place = 1
-  AND ($module_ids IS NULL OR list_contains($module_ids, s.module_id))
+WHERE $module_ids IS NULL
+  OR list_contains($module_ids, s.module_id)

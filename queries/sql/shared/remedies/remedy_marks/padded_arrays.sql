@@ -13,13 +13,12 @@ WITH sides_of_sources AS MATERIALIZED (
       string_split(regexp_extract(f.shape, '\[([\d,]+)', 1), ','),
       lambda x: TRY_CAST(x AS BIGINT)
     )))) AS sides
-  FROM ranked_snapshots() AS n
+  FROM last_snapshots() AS n
   JOIN program_traits AS t
     ON t.module_id = n.module_id
     AND t.has_windows
   JOIN store.instructions AS i ON i.module_id = n.source_id
   JOIN store.instruction_forms AS f USING (form_id)
-  WHERE n.place = 1
   GROUP BY n.module_id
 ),
 padded AS MATERIALIZED (

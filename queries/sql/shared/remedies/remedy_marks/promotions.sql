@@ -8,12 +8,11 @@ WITH sources AS MATERIALIZED (
   SELECT DISTINCT
     n.module_id, n.locations_id, n.source_id,
     m.locations_id AS source_locations_id
-  FROM ranked_snapshots() AS n
+  FROM last_snapshots() AS n
   JOIN modules AS m
     ON m.module_id = n.source_id
     AND m.run_id = n.run_id
-  WHERE n.place = 1
-    AND n.has_assignment
+  WHERE n.has_assignment
 ),
 operations AS MATERIALIZED (
   SELECT i.module_id, i.instruction_id, f.opcode, f.element_type, f.shape
