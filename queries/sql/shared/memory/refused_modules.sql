@@ -21,9 +21,14 @@ JOIN selected_run() AS c USING (run_id)
 WHERE m.stage = 'oom_intermediate_module'
 GROUP BY m.run_id, m.program, m.module_number, m.rank, m.folder
 UNION ALL
-SELECT DISTINCT c.run_id, o.program, NULL, NULL, NULL, lower(o.space_name),
-  'log'
-FROM oom_summary() AS o
-JOIN selected_run() AS c USING (run)
+SELECT DISTINCT
+  o.run_id, coalesce(p.program, o.program_name), NULL, NULL, NULL,
+  lower(o.space_name), 'log'
+FROM selected_run() AS c
+JOIN oom_reports AS o USING (run_id)
+JOIN oom_programs() AS p
+  ON p.run_id = o.run_id
+  AND p.path = o.path
+  AND p.ordinal = o.ordinal
+  AND p.program_run_id = o.run_id
 WHERE o.form = 'program_memory'
-  AND o.program_run = o.run
