@@ -63,11 +63,10 @@ def test_a_lone_edit_has_the_whole_rise_even_if_it_should_save(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_no_bytes_are_promised_of_what_two_edits_share(tmp_path: Path) -> None:
-    """The array that is returned is as large as it is by the other edit."""
-    rows = _claims(tmp_path, "mctx_planner", "two_deeper_tree")
-    assert [(kind, change) for kind, change, size, _ in rows if size is None] == [
-        ("edit", "output")
-    ]
+def test_a_result_in_memory_that_is_needed_anyway_has_no_claim(tmp_path: Path) -> None:
+    """The tree that is returned lies where the loop keeps it, and adds 8 bytes."""
     both = _bytes("mctx_planner")["two_deeper_tree"]
-    assert sum(size for _, _, size, _ in rows if size is not None) == both
+    assert both - _bytes("mctx_planner")["plan_deeper"] == 8
+    assert _claims(tmp_path, "mctx_planner", "two_deeper_tree") == [
+        ("edit", "reshaped", both, "proven")
+    ]

@@ -129,9 +129,9 @@ def test_a_diff_begins_with_falls_beside_which_rises_are_traces(
     fall, rises, *_ = report.headline.split("; ")
     assert fall == (
         f"± {TRAIN} HBM -3.75 GiB (-47.4 %), cause: team/train.py:26 accumulate:"
-        f" the loop no longer stores {MASK}"
+        f" the loop no longer stores {MASK} (shapes of all 4 devices)"
     )
-    assert rises.startswith(f"2 worse: {DECODE} ")
+    assert rises.startswith(f"1 worse, 1 mixed, 1 by less than 1 MiB: {DECODE} ")
     first, second, *others = (
         block.text for block in brief(report) if isinstance(block, Paragraph)
     )
