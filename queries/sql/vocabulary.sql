@@ -33,11 +33,13 @@
 -- param limit_spaces VARCHAR[] = NULL: Name of the memory space of each limit.
 -- param limit_bytes BIGINT[] = NULL from 0: Bytes of each limit.
 -- param limit_sizes BIGINT[] = NULL from 0: Bytes of each limit.
--- param follow BOOLEAN = true: If the base lacks a program, or has it with
---   other shapes, use the latest earlier run with a comparable one, as reports
---   do; false compares the two runs only, as diffs do.
+-- param follow BOOLEAN = true: If no base is named, and the one that is chosen
+--   lacks a program, or has it with other shapes, use the latest earlier run
+--   with a comparable one, as reports do; false compares the two runs only, as
+--   diffs do.
 -- param earlier_ids BIGINT[] = NULL from 0: run_id of the earlier runs to look
---   in, the latest first; NULL for those of base_choice.
+--   in, the latest first; NULL for those of base_choice, or for none where a
+--   base is named.
 -- param window_ids BIGINT[] = NULL from 0: run_id of the runs of a window, the
 --   latest first: each program is compared with its least memory in them, per
 --   memory space.

@@ -90,6 +90,7 @@ noisy AS MATERIALIZED (
     WHERE e.is_followed
       AND e.place <= 90
       AND $earlier_ids IS NULL
+      AND $base IS NULL
   )) AS n
   WHERE n.width_bytes > 0
 ),

@@ -1,5 +1,6 @@
 -- step: What they are compared with instead: the same program in the latest of
---   up to 90 earlier runs that has it.
+--   up to 90 earlier runs that has it. No run stands in for a base that is
+--   named.
 -- grain: module of the candidate
 WITH earlier AS MATERIALIZED (
   SELECT
@@ -16,6 +17,7 @@ WITH earlier AS MATERIALIZED (
   )) AS c
   WHERE c.is_followed
     AND $earlier_ids IS NULL
+    AND $base IS NULL
   ORDER BY ordinal
   LIMIT 90
 ),
