@@ -310,7 +310,7 @@ def _moved_most(others: Sequence[Finding], worst: Finding) -> list[Finding]:
 
 def _why(f: Finding) -> str:
     if f.change == "changed":
-        words = input_words(f.inputs) or changed_inputs(f.differing_keys)
+        words = input_words(f.inputs, f.delta_bytes) or changed_inputs(f.differing_keys)
         if f.cause is None:
             return words
         if are_inputs_little(f):

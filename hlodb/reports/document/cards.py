@@ -99,7 +99,7 @@ def _reserved(f: Finding) -> str:
 def _why_other(f: Finding) -> str:
     if f.change == "not_comparable":
         return f"not comparable: {changed_inputs(f.differing_keys)}"
-    return input_words(f.inputs) or changed_inputs(f.differing_keys)
+    return input_words(f.inputs, f.delta_bytes) or changed_inputs(f.differing_keys)
 
 
 def _cause(f: Finding, cause: Cause) -> str:

@@ -159,7 +159,8 @@ def _changed(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
             continue
         if is_changed and settings.counts(base, value):
             row = _about(f, "changed_inputs", "bytes", base, value)
-            reason = input_words(f.inputs) or changed_inputs(f.differing_keys)
+            words = input_words(f.inputs, f.delta_bytes)
+            reason = words or changed_inputs(f.differing_keys)
             yield replace(row, status=settings.changed_inputs, reason=reason)
 
 

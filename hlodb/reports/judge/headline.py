@@ -173,7 +173,7 @@ def _why_nothing(report: Judged) -> str:
 
 
 def _changed_text(f: Finding, shared: Names) -> str:
-    words = input_words(f.inputs)
+    words = input_words(f.inputs, f.delta_bytes)
     why = f"inputs changed: {words}" if words else changed_inputs(f.differing_keys)
     if are_inputs_little(f):
         why = f"cause: {cause_in_short(f)}; and {why}"
@@ -271,12 +271,15 @@ def _others(counts: Counter[str], report: Judged) -> list[str]:
 
 
 def _growth(report: Judged) -> str:
-    """Return by how much a program with other inputs grew, where no gate says so."""
-    judged = {g.finding_id for g in report.gates if g.status in ("fail", "warn")}
+    """Return by how much a program with other inputs grew that is not named."""
+    failed = {g.finding_id for g in report.gates if g.status == "fail"}
+    named = None if failed else warned_finding(report)
     deltas = [
         f.delta_bytes or 0
         for f in report.findings
-        if (f.scope, f.state) == ("candidate", "changed") and f.id not in judged
+        if (f.scope, f.state) == ("candidate", "changed")
+        and f.id not in failed
+        and (named is None or _place(f) != _place(named))
     ]
     most = max(deltas, default=0)
     if report.kind == "diff" or most <= 0:

@@ -96,11 +96,12 @@ def changed_inputs(keys: Sequence[str]) -> str:
     return f"{', '.join(words)} changed"
 
 
-def input_words(inputs: Sequence[InputChange]) -> str:
+def input_words(inputs: Sequence[InputChange], delta_bytes: int | None = None) -> str:
     """Return `batch 8 → 16 (tokens, targets)` for the first changes of inputs.
 
     Several sizes of one meaning, as the widths of layers, are one change. A count of
-    steps says nothing beside what it counts: what is repeated is of many bytes.
+    steps says nothing beside what it counts: what is repeated is of many bytes. What
+    is itself smaller where memory grew by `delta_bytes`, or the reverse, comes last.
     """
     changes: dict[tuple[str, str], list[InputChange]] = {}
     most = max((abs(each.delta_bytes) for each in inputs), default=0)
@@ -109,9 +110,20 @@ def input_words(inputs: Sequence[InputChange]) -> str:
             continue
         what = each.meaning if each.change == "resized" else str(len(changes))
         changes.setdefault((each.change, what), []).append(each)
-    alike = list(changes.values())
-    shown = "; ".join(_inputs_text(each) for each in alike[:_SHOWN_INPUTS])
-    rest = len(alike) - _SHOWN_INPUTS
+    replaced = {c.meaning for c in inputs if c.change == "new"} & {
+        c.meaning for c in inputs if c.change == "gone"
+    }
+    opposed = [
+        each
+        for each in changes.values()
+        if sum(c.delta_bytes for c in each) * (delta_bytes or 0) < 0
+        and each[0].meaning not in replaced
+    ]
+    alike = [each for each in changes.values() if each not in opposed]
+    texts = [_inputs_text(each) for each in alike]
+    texts += [f"the other way: {_inputs_text(each)}" for each in opposed]
+    shown = "; ".join(texts[:_SHOWN_INPUTS])
+    rest = len(texts) - _SHOWN_INPUTS
     return f"{shown}; {counted(rest, 'more change')} of inputs" if rest > 0 else shown
 
 

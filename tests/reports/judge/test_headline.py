@@ -66,6 +66,51 @@ def test_one_more_count_is_no_state_beside_moments() -> None:
     assert input_words([count]) == "optimiser state 1 → 2 (count)"
 
 
+def test_inputs_that_shrank_are_no_reason_for_growth() -> None:
+    """Weights in other arrays are gone and new at once: neither says which way."""
+    state = InputChange(
+        "gone", "optimiser state", "40", None, 40, "nu['w']", -(1 << 30)
+    )
+    batch = InputChange("resized", "batch", "8", "10", 1, "frames", 1 << 20)
+    assert input_words([state, batch], 1 << 28) == (
+        "batch 8 → 10 (frames); the other way: optimiser state gone (nu['w'] and 39"
+        " more)"
+    )
+    assert input_words([state, batch], -(1 << 28)) == (
+        "optimiser state gone (nu['w'] and 39 more); the other way: batch 8 → 10"
+        " (frames)"
+    )
+    gone = InputChange("gone", "weights", "2", None, 2, "w['k']", -4096)
+    new = InputChange("new", "weights", None, "1", 1, "w['q']", 4096)
+    assert input_words([gone, new], 1 << 28) == (
+        "weights gone (w['k'] and 1 more); weights new (w['q'])"
+    )
+
+
+def test_programs_with_other_inputs_that_are_not_named_say_by_how_much(
+    tmp_path: Path,
+) -> None:
+    """The headline names the one that grew most; a gate warns of both."""
+    shapes = "(f32[16]{0})->f32[8]{0}"
+    more = replace(GROWN, name="jit_more", source=None)
+    before = [replace(STEP, source=None), replace(more, buffers=STEP.buffers)]
+    after = [
+        replace(each, buffers=buffers, shapes=shapes)
+        for each, buffers in zip(
+            before,
+            (
+                (*STEP.buffers, Buffer("large", 64 << 20)),
+                (*STEP.buffers, Buffer("less", 16 << 20)),
+            ),
+            strict=True,
+        )
+    ]
+    worlds = night(1, *before), night(2, *after)
+    with connect(make(tmp_path / "w.duckdb", *worlds)) as connection:
+        report = build_report(connection, Request(), parse_settings(""))
+    assert "1 with other inputs (+16.00 MiB)" in report.headline
+
+
 def test_nothing_is_green_above_a_limit(tmp_path: Path) -> None:
     """No gate judges a limit, and the exit code is that of the gates."""
     worlds = night(1, STEP), night(2, STEP)
