@@ -23,8 +23,8 @@ ACTION = (REPOSITORY / "action.yml").read_text()
 GITLAB = (REPOSITORY / "examples" / "gitlab.yml").read_text()
 MARKER = "<!-- hlodb-report: main -->"
 HEADLINE = (
-    r"❌ 1 regression (1 gate failed): jit\_train\_step CPU memory +1.50 MiB (+18.7 %),"
-    r" cause: weights\[0\] and 3 more arguments no longer donated"
+    r"❌ 1 regression (2 gates failed): jit\_train\_step CPU memory +1.50 MiB"
+    r" (+18.7 %), cause: weights\[0\] and 3 more arguments no longer donated"
 )
 
 

@@ -30,11 +30,11 @@ DUMPS = [
 
 ANSWERED = {
     "argument_arrays", "buffer_rungs", "cause_rules", "check_list", "check_results",
-    "difference_parts", "differing_keys", "former_queries",
-    "framework_files",
-    "layer_rules", "line_marks", "managed_spaces", "match_rungs", "path_marks",
-    "program_names", "referential_integrity", "remedy_rules", "report_platforms",
-    "role_rules", "same_device", "shared_names", "size_names",
+    "difference_parts", "differing_keys", "flag_names", "former_queries",
+    "framework_files", "layer_rules", "library_programs", "line_marks",
+    "managed_spaces", "match_rungs", "pass_origins", "path_marks", "program_names",
+    "referential_integrity", "remedy_rules", "report_platforms", "role_rules",
+    "run_time_rules", "same_device", "shared_names", "size_names",
 }  # fmt: skip
 """Queries that have rows to give where there is no run."""
 

@@ -113,5 +113,5 @@ def test_a_diff_does_not_call_what_has_no_assignment_absent(tmp_path: Path) -> N
     (found,) = report.findings
     assert (found.change, found.rule) == ("new", "no_buffer_assignment")
     assert found.commands == [
-        "hlodb query peak_contents -p run=night-2 -p program=jit_cnn"
+        "hlodb query largest_allocations -p run=night-2 -p program=jit_cnn"
     ]
