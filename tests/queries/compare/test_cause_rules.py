@@ -60,6 +60,12 @@ RULES = {
         "loop_larger_steps": ("~more_parts", "more_parts"),
         "loop_smaller_steps": ("more_parts", "~more_parts"),
     },
+    "glow_flow": {
+        "batched": ("draws", "level_remat"),
+        "unbatched": ("~draws", "draws"),
+        "remat_around_loop": ("level_remat", "draws"),
+        "remat_around_steps": ("~level_remat", "level_remat"),
+    },
     "lm-cpu": {
         "mask_materialised": ("lm_mask", "~lm_mask"),
         "one_hot": ("lm_one_hot", "~lm_one_hot"),
@@ -123,6 +129,7 @@ ELSEWHERE = (
         "weather_fno",
         "weather_windows",
         "event_history",
+        "glow_flow",
         "image_text",
         "latent_diffusion",
         "sparse_experts",

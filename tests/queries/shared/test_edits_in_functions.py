@@ -29,6 +29,42 @@ CLAIMS = {
     ("token_cache", "decoded_loop"): [
         ("decode.py:24: new loop of 64 steps in the program", "proven"),
     ],
+    # What vmap computes at once has one dimension more, in every function.
+    ("glow_flow", "draws"): [
+        (
+            "train.py:30 bits_per_dim: a dimension more from there on, as"
+            " f32[256,3,64,64] → f32[3,256,3,64,64]",
+            "proven",
+        ),
+    ],
+    # The backward pass of a whole level keeps what all its steps compute.
+    ("glow_flow", "level_remat"): [
+        (
+            "flow.py:151 Glow.__call__: a checkpoint around a whole loop, no longer"
+            " around each of its steps",
+            "proven",
+        ),
+    ],
+    # A new function sets the constraints that another one set.
+    ("pipeline_stages", "wrong_axis"): [
+        (
+            "pipeline.py:43 run_pipeline.<locals>.tick: sharding constraint 4x2x1x1 →"
+            " 2x1x1x1, 4 copies: replicated",
+            "proven",
+        ),
+    ],
+    # A narrower type is not why memory grew where other operations are.
+    ("pipeline_stages", "one_hot"): [
+        ("model.py:56 embed: one-hot array in place of an index", "proven"),
+    ],
+    # More is recomputed as more is differentiated, and no checkpoint was added.
+    ("object_tracker_tpu", "reference_grad"): [
+        (
+            "tracker.py:60 Tracker.__call__.<locals>.encode_clip: gradients newly"
+            " computed in Encoder.__call__ (446 operations of the backward pass)",
+            "proven",
+        ),
+    ],
     # Of shapes that differ in two functions, nobody knows which came first.
     ("radiance_field", "finer_samples"): [
         (
@@ -76,8 +112,8 @@ CLAIMS = {
     # Five numbers are weights of losses that are computed five times.
     ("meta_learner", "every_step"): [
         (
-            "train.py:82 task_loss: other shapes in 1026 operations, as"
-            " f32[8,75,10,10,64] → f32[8,5,75,10,10,64]",
+            "train.py:82 task_loss: a dimension more from there on, as f32[8,1600,5] →"
+            " f32[5,8,1600,5]",
             "proven",
         ),
     ],

@@ -28,18 +28,19 @@
 --   user_folders, core_paths, operations, key_counts, signed_operations,
 --   uneven_operations, added_calls, unmatched_operations, edited_functions,
 --   untouched_functions, first_unmatched, operation_places,
---   renamed_functions, edit_sites,
+--   renamed_functions, edit_sites, recomputed_computations, gradient_sides,
 --   recomputation_counts, recomputation_changes, loop_sizes,
 --   library_computations, surplus_loops, loop_contents, unmatched_loops,
 --   step_sizes, loop_stacks, loop_changes, loop_edits, moved_checkpoints,
---   barrier_sites, recomputed_keys, checkpoint_callers, lone_checkpoints,
---   recomputation_edits, constant_edits, callback_edits, output_edits,
---   argument_edits, optimiser_edits, gradient_edits, explained_starts,
---   repeated_starts, group_starts, grouped_operations, operation_lists,
---   group_stacks, group_types, group_shapes, group_paths, group_callees,
---   group_sums, random_draws, group_changes, ranked_groups, shape_followers,
---   groups_called_elsewhere, group_edits, loops_around, stack_makers,
---   moved_groups, followed_shapes, edits, sentences
+--   loop_checkpoints, barrier_sites, recomputed_keys, checkpoint_callers,
+--   lone_checkpoints, recomputation_edits, constant_edits, callback_edits,
+--   output_edits, argument_edits, optimiser_edits, gradient_edits,
+--   explained_starts, repeated_starts, group_starts, grouped_operations,
+--   operation_lists, batch_dimensions, group_stacks, group_types,
+--   group_shapes, group_paths, group_callees, group_sums, random_draws,
+--   group_changes, ranked_groups, shape_followers, groups_called_elsewhere,
+--   group_edits, loops_around, stack_makers, moved_groups, followed_shapes,
+--   edits, sentences
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base snapshot.
 -- param base_ids BIGINT[] = NULL: Their contents.
 -- param candidate_runs BIGINT[] = NULL from 0: run_id of each candidate
@@ -50,7 +51,8 @@
 -- column place BIGINT id neutral: Order of the edit, the greatest first.
 -- column change VARCHAR name neutral: donation, output, constant, callback,
 --   argument_sharding, optimiser, loop, recomputation, gradients, retyped,
---   resharded, reshaped, stack, random, moved, added, removed or replaced.
+--   resharded, reshaped, batched, unbatched, stack, random, moved, added,
+--   removed or replaced.
 -- column rule_id VARCHAR name neutral: Its rule of cause_rules.
 -- column sentence VARCHAR text neutral: What was edited, as the rule says it.
 -- column advice VARCHAR text neutral: What undoes it.

@@ -88,6 +88,7 @@ JOIN edits AS e
   ON e.pair = c.pair
   AND CASE e.change
     WHEN 'reshaped' THEN e.candidate_text = c.candidate_type
+    WHEN 'batched' THEN e.candidate_text = c.candidate_type
     WHEN 'loop'
       THEN e.base_text IS NOT NULL
       AND starts_with(

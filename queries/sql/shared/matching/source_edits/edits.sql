@@ -187,7 +187,7 @@ SELECT
     END AS change
   ),
   d.pair IS NOT NULL
-  OR e.change NOT IN ('retyped', 'reshaped', 'gradients')
+  OR e.change NOT IN ('batched', 'gradients', 'reshaped', 'retyped')
   -- The number of trips is said elsewhere, too, as by a constant.
   AND NOT (
     e.change = 'loop'
@@ -274,6 +274,18 @@ AND NOT (
 AND NOT (
   e.change = 'stack'
   AND e.has_other_stacks
+)
+-- Gradients of what is recomputed bring operations and stacks of their own.
+AND NOT EXISTS (
+  SELECT 1
+  FROM gradient_sides AS s
+  WHERE s.pair = e.pair
+    AND (
+      e.change = 'stack'
+      OR e.change IN ('added', 'removed', 'replaced')
+      AND (CASE WHEN s.is_candidate THEN e.base_text ELSE e.candidate_text END)
+        IS NULL
+    )
 )
 -- What has the sharding of an argument follows it.
 AND NOT (

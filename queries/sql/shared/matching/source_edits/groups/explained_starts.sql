@@ -9,25 +9,7 @@
 --   into a function that one side has is there as often on both sides, and so
 --   are the parts of a stack that JAX joins with what reads it.
 -- grain: pair, side, instruction
-WITH RECURSIVE nested_calls AS MATERIALIZED (
-  SELECT DISTINCT i.pair, i.is_candidate, i.computation_id, c.called_id
-  FROM program_calls AS c
-  JOIN program_instructions AS i USING (pair, is_candidate, instruction_id)
-  SEMI JOIN recomputation_changes AS t USING (pair)
-),
--- What runs in a loop that is recomputed is not marked itself.
-recomputed_computations AS (
-  SELECT o.pair, o.is_candidate, c.called_id AS computation_id
-  FROM operations AS o
-  JOIN program_calls AS c USING (pair, is_candidate, instruction_id)
-  SEMI JOIN recomputation_changes AS t USING (pair)
-  WHERE o.is_recomputed
-  UNION
-  SELECT r.pair, r.is_candidate, n.called_id
-  FROM recomputed_computations AS r
-  JOIN nested_calls AS n USING (pair, is_candidate, computation_id)
-),
-recomputed_functions AS (
+WITH recomputed_functions AS (
   SELECT DISTINCT o.pair, n.function_name
   FROM operations AS o
   JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)

@@ -1,11 +1,12 @@
 -- step: Gradients that one side alone computes: of nothing but the backward
---   pass has it more, in pairs without another checkpoint or loop. The line is
---   the innermost call that leads to most of it.
+--   pass has it more, in pairs without another checkpoint or loop; or it is
+--   one of gradient_sides. The line is the innermost call that leads to most
+--   of it.
 -- grain: pair
 WITH surplus AS MATERIALIZED (
   SELECT
     u.pair, u.is_candidate, o.instruction_id, o.frame_id, o.is_backward,
-    o.is_located, o.opcode, o.user_function, o.op_paths
+    o.is_recomputed, o.is_located, o.opcode, o.user_function, o.op_paths
   FROM unmatched_operations AS u
   JOIN operations AS o USING (pair, is_candidate, instruction_id)
   WHERE o.may_start
@@ -15,19 +16,28 @@ WITH surplus AS MATERIALIZED (
 sides AS (
   SELECT pair, any_value(is_candidate) AS is_candidate
   FROM surplus
+  ANTI JOIN recomputation_changes USING (pair)
+  ANTI JOIN unmatched_loops USING (pair)
+  ANTI JOIN gradient_sides USING (pair)
   GROUP BY pair
   HAVING count(DISTINCT is_candidate) = 1
     AND bool_and(is_backward)
     AND count_if(is_located) >= 3
     AND count_if(opcode IN ('dot', 'convolution')) > 0
+  UNION ALL
+  SELECT d.pair, d.is_candidate
+  FROM gradient_sides AS d
+  ANTI JOIN loop_edits AS l
+    ON l.pair = d.pair
+    AND 'no gradients' IN (l.base_text, l.candidate_text)
 ),
 chosen AS MATERIALIZED (
   SELECT s.*
   FROM surplus AS s
-  SEMI JOIN sides AS d USING (pair)
-  ANTI JOIN recomputation_changes AS r USING (pair)
-  ANTI JOIN unmatched_loops AS l USING (pair)
+  SEMI JOIN sides AS d USING (pair, is_candidate)
   WHERE s.is_located
+    AND s.is_backward
+    AND NOT s.is_recomputed
 ),
 sites AS (
   SELECT

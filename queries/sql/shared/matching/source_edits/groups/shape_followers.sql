@@ -5,7 +5,8 @@
 --   arguments have the same sizes, what differs by the same factor belongs to
 --   the first of it, unless its function was edited itself; and what a
 --   function computes that nobody edited belongs to what was added, removed or
---   replaced before in one that calls it.
+--   replaced before in one that calls it. All that has a dimension more, or
+--   less, belongs to the first of it.
 -- grain: pair, group
 WITH cuts AS MATERIALIZED (
   SELECT
@@ -120,6 +121,12 @@ FROM (
     AND m.source_file = c.caller_file
     AND m.function_name = c.caller_name
     AND m.change IN ('added', 'removed', 'replaced')
+    AND m.rank < g.rank
+  UNION ALL
+  SELECT g.pair, g.rank, m.rank
+  FROM ranked_groups AS g
+  JOIN ranked_groups AS m USING (pair, change)
+  WHERE g.change IN ('batched', 'unbatched')
     AND m.rank < g.rank
 )
 GROUP BY pair, rank

@@ -161,6 +161,11 @@ LEFT JOIN loop_stacks AS k
   AND k.inner_file = l.inner_file
   AND k.inner_function = l.inner_function
   AND k.trip_count = l.candidate_trips
+-- Gradients that one side alone computes bring loops of their own.
+ANTI JOIN gradient_sides AS d
+  ON d.pair = l.pair
+  AND NOT l.is_of_gradients
+  AND l.is_in_base <> l.is_in_candidate
 -- Of a loop of an unknown number of trips, no other number is known.
 WHERE (
     NOT (l.is_in_base AND l.is_in_candidate)

@@ -11,7 +11,8 @@
 --   Less is enough where another number of values is rounded as JAX rounds
 --   what a policy saves, more where less is recomputed, or for half of the
 --   products of matrices. is_little: both sides have as many checkpoints, and
---   less than that differs in what they recompute, as where code moves.
+--   less than that differs in what they recompute, as where code moves. What
+--   is recomputed for gradients that the other side lacks is no checkpoint.
 -- grain: pair
 WITH
 rounded AS (
@@ -139,6 +140,7 @@ RIGHT JOIN (
   USING (pair)
 LEFT JOIN more_places AS g ON g.pair = t.pair
 LEFT JOIN rounded AS r ON r.pair = t.pair
+ANTI JOIN gradient_sides AS d ON d.pair = t.pair
 WHERE t.more_recomputed <> 0
   AND (t.is_of_all OR t.is_of_computed OR t.more_of_others = 0)
   AND (t.has_other_keys OR is_much)

@@ -223,6 +223,8 @@ SELECT
   ) AS candidate_text,
   CASE
     WHEN m.pair IS NOT NULL THEN 'moved'
+    WHEN a.is_around_in_candidate THEN 'around loop'
+    WHEN a.pair IS NOT NULL THEN 'around steps'
     WHEN t.is_of_products
       THEN CASE
         WHEN t.candidate_products < t.base_products THEN 'saves products'
@@ -250,6 +252,7 @@ FROM (
   FROM recomputation_changes
 ) AS t
 LEFT JOIN moved_checkpoints AS m ON m.pair = t.pair
+LEFT JOIN loop_checkpoints AS a ON a.pair = t.pair
 LEFT JOIN paths AS p ON p.pair = t.pair
 LEFT JOIN checkpoint_sites AS s ON s.pair = t.pair
 LEFT JOIN other_lines AS l ON l.pair = t.pair
