@@ -87,8 +87,10 @@ WITH all_claims AS (
     e.pair, e.space_color, 'edit' AS claim_kind, e.place AS edit_place,
     e.change, coalesce(l.rule_id, e.rule_id) AS rule_id,
     coalesce(replace(l.sentence, '{edit}', e.sentence), e.sentence) || CASE
-      WHEN e.is_alone AND e.effect * e.direction < 0 THEN ' (the only edit)'
-      ELSE ''
+      WHEN NOT e.is_alone OR e.effect * e.direction >= 0 THEN ''
+      WHEN e.direction > 0
+        THEN ' (no other edit was found, though this one should need less)'
+      ELSE ' (no other edit was found, though this one should need more)'
     END AS said,
     CASE
       WHEN e.source_path IS NULL

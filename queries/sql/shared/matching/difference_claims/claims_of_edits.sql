@@ -9,8 +9,9 @@
 --   way: more may follow from an output than its own memory; or that it may
 --   itself follow from another edit. An edit is proven by bytes that follow
 --   from it, at least one in a hundred of the difference or 1 MiB in
---   allocations of its own, or by being the only thing that differs. It is
---   likely where its rule was mostly right when it was measured, unless it is
+--   allocations of its own, or by being the only thing that differs, unless
+--   its rule says that it moves memory the other way. It is likely then, and
+--   where its rule was mostly right when it was measured, unless it is
 --   of operations, which have buffers of their own, or a constant of less, or
 --   where all other edits move memory the other way. Where its rule says that
 --   it moves memory the other way, it counts against the difference. What is
@@ -201,6 +202,7 @@ standings AS (
     END AS is_against,
     CASE
       WHEN j.is_unseen THEN NULL
+      WHEN j.is_alone AND j.effect * j.direction < 0 THEN 'likely'
       WHEN j.has_share OR j.has_rows OR j.is_alone THEN 'proven'
       -- Where others have all of the difference, nothing is left for it.
       WHEN (

@@ -1,6 +1,6 @@
 -- step: The dimension that most operations of other dimensions have on one
---   side alone, of one size, where the arguments have the same sizes and no
---   loop has as many trips: vmap puts it there.
+--   side alone, of one size, where the arguments have the same sizes, no
+--   output has other ones, and no loop has as many trips: vmap puts it there.
 -- grain: pair
 WITH keys AS (
   SELECT
@@ -46,6 +46,10 @@ counted AS (
 )
 SELECT c.pair, c.is_in_candidate, c.size
 FROM counted AS c
+ANTI JOIN output_edits AS o
+  ON o.pair = c.pair
+  AND o.base_text IS NOT NULL
+  AND o.candidate_text IS NOT NULL
 ANTI JOIN loop_edits AS l
   ON l.pair = c.pair
   AND c.size IN (l.base_text, l.candidate_text)
