@@ -32,6 +32,7 @@ from hlodb.reports.judge.sentences import (
     cause_line,
     changed_inputs,
     gate_sentence,
+    input_change,
     input_words,
     is_read,
     lost_words,
@@ -237,6 +238,7 @@ def _finding(report: Report, f: Finding, has_warehouse: bool) -> list[Block]:
             blocks += _lost_donations(f)
     if split := share_words(f):
         blocks.append(Paragraph(f"Split: {split}."))
+    blocks += _against(f)
     if f.cause is not None and f.cause.effect is not None:
         blocks.append(Paragraph(f"Effect: {f.cause.effect}."))
     # Whoever gave the program other inputs, or edited it, needs no pass to blame.
@@ -252,6 +254,18 @@ def _finding(report: Report, f: Finding, has_warehouse: bool) -> list[Block]:
     if report.kind == "report" and {f.change, f.state} & {*OPEN}:
         blocks += [Paragraph("If this is wanted:"), _accepting(f, has_warehouse)]
     return blocks
+
+
+def _against(f: Finding) -> list[Block]:
+    """Return the edits that move memory the other way, by nobody knows how much."""
+    unsplit = [
+        c
+        for c in f.claims
+        if c.kind == "edit" and c.is_against and c.delta_bytes is None
+    ]
+    if not unsplit:
+        return []
+    return [Paragraph(f"Against it: {edit_words(unsplit, SHOWN_EDITS)}.")]
 
 
 def _undoing(edits: Sequence[Claim]) -> list[Block]:
@@ -314,7 +328,7 @@ def _why(f: Finding) -> str:
         if f.cause is None:
             return words
         if are_inputs_little(f):
-            return f"{f.cause.title}; inputs changed: {words}"
+            return f"{f.cause.title}; {input_change(words)}"
         return f"{words}; {f.cause.title}"
     if f.cause is not None:
         return f.cause.title
@@ -419,13 +433,7 @@ def _ratchet(report: Report) -> list[Block]:
         is_mixed = any(claim.is_against for claim in f.claims)
         if is_mixed and (split := share_words(f)):
             blocks.append(Paragraph(f"Split: {split}."))
-        unsplit = [
-            c
-            for c in f.claims
-            if c.kind == "edit" and c.is_against and c.delta_bytes is None
-        ]
-        if unsplit:
-            blocks.append(Paragraph(f"Against it: {edit_words(unsplit, SHOWN_EDITS)}."))
+        blocks += _against(f)
     # Budgets just above a rise that is still open would allow it.
     is_settled = not undecided(report.findings)
     if report.kind == "report" and report.counts.get("improved") and is_settled:

@@ -166,15 +166,15 @@ def edited_bytes(f: Finding) -> int:
     Arguments that are new or gone need their own bytes, and those that are reshaped
     none. One of another size or type scales what else there is: how much of a
     difference is its own is not known, and nothing is said to be of edits, unless
-    memory grew although the inputs take less. Where those that are new take the bytes
-    of those that are gone, an edit put the same data into other arrays: what it copies
-    of them is no more than they take.
+    memory grew although the inputs take less, or the reverse. Where those that are new
+    take the bytes of those that are gone, an edit put the same data into other arrays:
+    what it copies of them is no more than they take.
     """
     if f.change != "changed":
         return 0
     of_inputs = sum(c.delta_bytes or 0 for c in f.claims if c.kind == "inputs")
     is_scaled = not {i.change for i in f.inputs} <= {"new", "gone", "reshaped"}
-    if is_scaled and not (of_inputs < 0 < (f.delta_bytes or 0)):
+    if is_scaled and of_inputs * (f.delta_bytes or 0) >= 0:
         return 0
     edited = sum(c.delta_bytes or 0 for c in f.claims if c.kind in OF_EDITS)
     return edited or _regrouping_bytes(f)

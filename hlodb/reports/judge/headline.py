@@ -19,6 +19,7 @@ from hlodb.reports.judge.sentences import (
     are_inputs_little,
     changed_inputs,
     gate_sentence,
+    input_change,
     input_words,
     lack,
     lost_words,
@@ -174,7 +175,7 @@ def _why_nothing(report: Judged) -> str:
 
 def _changed_text(f: Finding, shared: Names) -> str:
     words = input_words(f.inputs, f.delta_bytes)
-    why = f"inputs changed: {words}" if words else changed_inputs(f.differing_keys)
+    why = input_change(words) if words else changed_inputs(f.differing_keys)
     if are_inputs_little(f):
         why = f"cause: {cause_in_short(f)}; and {why}"
     elif explaining(f.claims):

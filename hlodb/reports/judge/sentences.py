@@ -96,6 +96,9 @@ def changed_inputs(keys: Sequence[str]) -> str:
     return f"{', '.join(words)} changed"
 
 
+_AGAINST = "against it"
+
+
 def input_words(inputs: Sequence[InputChange], delta_bytes: int | None = None) -> str:
     """Return `batch 8 → 16 (tokens, targets)` for the first changes of inputs.
 
@@ -121,10 +124,15 @@ def input_words(inputs: Sequence[InputChange], delta_bytes: int | None = None) -
     ]
     alike = [each for each in changes.values() if each not in opposed]
     texts = [_inputs_text(each) for each in alike]
-    texts += [f"the other way: {_inputs_text(each)}" for each in opposed]
+    texts += [f"{_AGAINST}: {_inputs_text(each)}" for each in opposed]
     shown = "; ".join(texts[:_SHOWN_INPUTS])
     rest = len(texts) - _SHOWN_INPUTS
     return f"{shown}; {counted(rest, 'more change')} of inputs" if rest > 0 else shown
+
+
+def input_change(words: str) -> str:
+    """Return `inputs changed: …` for the words of `input_words`."""
+    return f"inputs changed{',' if words.startswith(_AGAINST) else ':'} {words}"
 
 
 def are_inputs_little(finding: Finding) -> bool:
@@ -132,7 +140,8 @@ def are_inputs_little(finding: Finding) -> bool:
 
     Sizes that change are never little: a batch is of few bytes itself.
     """
-    if 2 * edited_bytes(finding) > abs(finding.delta_bytes or 0) > 0:
+    delta = finding.delta_bytes or 0
+    if 2 * edited_bytes(finding) * delta > delta * delta:
         return True
     size = sum(abs(each.delta_bytes) for each in finding.inputs)
     return (

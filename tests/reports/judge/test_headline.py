@@ -73,12 +73,10 @@ def test_inputs_that_shrank_are_no_reason_for_growth() -> None:
     )
     batch = InputChange("resized", "batch", "8", "10", 1, "frames", 1 << 20)
     assert input_words([state, batch], 1 << 28) == (
-        "batch 8 → 10 (frames); the other way: optimiser state gone (nu['w'] and 39"
-        " more)"
+        "batch 8 → 10 (frames); against it: optimiser state gone (nu['w'] and 39 more)"
     )
     assert input_words([state, batch], -(1 << 28)) == (
-        "optimiser state gone (nu['w'] and 39 more); the other way: batch 8 → 10"
-        " (frames)"
+        "optimiser state gone (nu['w'] and 39 more); against it: batch 8 → 10 (frames)"
     )
     gone = InputChange("gone", "weights", "2", None, 2, "w['k']", -4096)
     new = InputChange("new", "weights", None, "1", 1, "w['q']", 4096)

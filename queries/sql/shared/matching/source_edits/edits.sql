@@ -60,7 +60,7 @@ changed_types AS (
   )
   GROUP BY pair
 ),
--- Shapes that follow from another number of steps.
+-- Shapes that follow from another number of steps, or from steps at all.
 shapes_of_steps AS (
   SELECT DISTINCT s.pair, s.base_text, s.candidate_text
   FROM all_edits AS l
@@ -80,8 +80,8 @@ shapes_of_steps AS (
       AND regexp_matches(candidate_text, '\[\d')
   ) AS s
     ON s.pair = l.pair
-    AND s.base_size * TRY_CAST(l.base_text AS DOUBLE)
-      = s.candidate_size * TRY_CAST(l.candidate_text AS DOUBLE)
+    AND s.base_size * coalesce(TRY_CAST(l.base_text AS DOUBLE), 1)
+      = s.candidate_size * coalesce(TRY_CAST(l.candidate_text AS DOUBLE), 1)
   WHERE l.change = 'loop'
     AND g.has_same_sizes
 ),

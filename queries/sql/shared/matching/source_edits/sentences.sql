@@ -45,7 +45,7 @@ LEFT JOIN (
     s.pair, min(o.first_rank) FILTER (
       WHERE o.change IN ('added', 'random', 'removed', 'replaced')
     ) AS first_rank, format(
-      ' (and other shapes, as {} → {})', s.base_shape,
+      ' (and other shapes in the program, as {} → {})', s.base_shape,
       s.candidate_shape
     ) AS words
   FROM followed_shapes AS s
