@@ -65,6 +65,15 @@ CLAIMS = {
             "proven",
         ),
     ],
+    # In a step of four, arrays are a quarter.
+    ("scene_tasks", "accumulated"): [
+        (
+            "train.py:78 accumulate_gradients: new loop of 4 steps in"
+            " accumulate_gradients, each with a forward and a backward pass: gradient"
+            " accumulation",
+            "proven",
+        ),
+    ],
     # Of shapes that differ in two functions, nobody knows which came first.
     ("radiance_field", "finer_samples"): [
         (
@@ -898,11 +907,16 @@ CLAIMS = {
     ],
     ("weather_fno", "members"): [
         (
-            "surrogate/train.py:77 rollout_loss: added: add, normal, mul (and other"
-            " shapes, as bf16[32,128,256,128] → bf16[2,32,128,256,128])",
+            "surrogate/train.py:77 rollout_loss: a dimension more from there on, as"
+            " f32[4,32,128,256,69] → f32[4,2,32,128,256,69]",
             "proven",
         ),
-        ("unexplained", "unknown"),
+        (
+            "surrogate/train.py:67 rollout_loss.<locals>.body: added: square,"
+            " reduce_sum, slice",
+            "proven",
+        ),
+        ("more than one of these", "proven"),
     ],
     ("weather_fno", "block_remat"): [
         (
@@ -1091,6 +1105,34 @@ def test_an_argument_in_other_dimensions_excuses_nothing(
     assert edited_bytes(grown) == grown.delta_bytes == 783_330_816
     larger = [replace(each, change="resized") for each in grown.inputs]
     assert edited_bytes(replace(grown, inputs=larger)) == 0
+
+
+@pytest.mark.parametrize(
+    ("archive", "edit", "words"),
+    [
+        (
+            "vlasov_adjoint",
+            "two_ensemble_remat",
+            "Against it: likely train.py:33 simulate.<locals>.step: a checkpoint added"
+            " to others (231 → 409 operations are recomputed).",
+        ),
+        (
+            "graph_completion",
+            "two_longer_remat",
+            "cause: model.py:96 encode.<locals>.layer: a checkpoint added to others"
+            " (22 → 105 operations are recomputed); and inputs changed, against it:"
+            " sequence length 31 → 63 (batch['nbr_ent'] and 2 more)",
+        ),
+    ],
+)
+def test_what_is_against_a_difference_is_said(
+    archive: str, edit: str, words: str, tmp_path: Path, queries_installed: None
+) -> None:
+    """The checkpoint saves, and the larger inputs take more."""
+    with connect(ingested(archive, tmp_path, edit)) as connection:
+        request = Request(edit, "run:base")
+        report = build_report(connection, request, Settings())
+    assert words in renderer("text")(report).replace("\n", " ")
 
 
 def test_a_narrower_argument_is_no_other_of_its_last_name(

@@ -51,7 +51,9 @@ LEFT JOIN (
   FROM followed_shapes AS s
   JOIN edits AS o USING (pair)
   GROUP BY s.pair, s.base_shape, s.candidate_shape
-  HAVING count_if(o.change IN ('reshaped', 'loop', 'stack')) = 0
+  HAVING count_if(
+    o.change IN ('batched', 'loop', 'reshaped', 'stack', 'unbatched')
+  ) = 0
 ) AS f
   ON f.pair = e.pair
   AND e.change IN ('added', 'random', 'removed', 'replaced')
