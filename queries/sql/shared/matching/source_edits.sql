@@ -40,7 +40,7 @@
 --   group_shapes, group_paths, group_callees, group_sums, random_draws,
 --   group_changes, ranked_groups, shape_followers, groups_called_elsewhere,
 --   group_edits, loops_around, stack_makers, moved_groups, followed_shapes,
---   edits, sentences
+--   edited_lines, all_edits, edits, sentences
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base snapshot.
 -- param base_ids BIGINT[] = NULL: Their contents.
 -- param candidate_runs BIGINT[] = NULL from 0: run_id of each candidate

@@ -1,56 +1,12 @@
--- step: All edits, without what may only follow from another one. Where
+-- step: The edits, without what may only follow from another one. Where
 --   arguments have other types, so have the operations on them, unless their
 --   line was edited, too; so has an output of an operation that was retyped.
 --   What a loop stacks, or takes from a stack, belongs to the loop, output or
 --   checkpoint, and so do sums of gradients (add_any), which nobody writes,
 --   and the calls of what is recomputed. Where a loop goes through the same
 --   data in more steps, or fewer, what a step holds is smaller, or larger.
---   stored_shapes: what a loop stacks, or no longer stacks, because of it.
 -- grain: pair, edit
-WITH all_edits AS (
-  FROM constant_edits
-  UNION ALL BY NAME
-  FROM callback_edits
-  UNION ALL BY NAME
-  FROM output_edits
-  UNION ALL BY NAME
-  FROM argument_edits
-  UNION ALL BY NAME
-  FROM optimiser_edits
-  UNION ALL BY NAME
-  FROM loop_edits
-  UNION ALL BY NAME
-  FROM recomputation_edits
-  UNION ALL BY NAME
-  FROM gradient_edits
-  UNION ALL BY NAME
-  SELECT
-    e.* REPLACE (
-      e.delta_bytes + coalesce(k.delta_bytes, 0) AS delta_bytes,
-      list_concat(e.base_paths, k.base_paths) AS base_paths,
-      list_concat(e.candidate_paths, k.candidate_paths) AS candidate_paths
-    ),
-    k.stored_shapes, k.has_new_stack
-  FROM group_edits AS e
-  ANTI JOIN stack_makers AS s
-    ON s.pair = e.pair
-    AND s.stack_rank = e.first_rank
-  LEFT JOIN (
-    SELECT
-      pair, maker_rank, bool_or(is_added) AS has_new_stack,
-      coalesce(
-        string_agg(shapes, ', ' ORDER BY stack_rank) FILTER (WHERE is_added),
-        string_agg(shapes, ', ' ORDER BY stack_rank)
-      ) AS stored_shapes,
-      sum(delta_bytes) AS delta_bytes, flatten(list(base_paths)) AS base_paths,
-      flatten(list(candidate_paths)) AS candidate_paths
-    FROM stack_makers
-    GROUP BY pair, maker_rank
-  ) AS k
-    ON k.pair = e.pair
-    AND k.maker_rank = e.first_rank
-),
-changed_types AS (
+WITH changed_types AS (
   SELECT pair, list(element_type) AS element_types
   FROM (
     SELECT pair, element_type
@@ -84,30 +40,6 @@ shapes_of_steps AS (
       = s.candidate_size * coalesce(TRY_CAST(l.candidate_text AS DOUBLE), 1)
   WHERE l.change = 'loop'
     AND g.has_same_sizes
-),
--- Lines with a call that is at no such place of the function in the base.
-calls AS (
-  SELECT DISTINCT
-    pair, is_candidate, file_name, function_name, line, column_number,
-    line - min(line) OVER (
-      PARTITION BY pair, is_candidate, file_name, function_name
-    ) AS place
-  FROM frames
-  WHERE is_user
-),
-edited_lines AS (
-  SELECT DISTINCT
-    c.pair, c.file_name AS source_file, c.function_name,
-    c.line AS candidate_line
-  FROM calls AS c
-  ANTI JOIN calls AS b
-    ON b.pair = c.pair
-    AND NOT b.is_candidate
-    AND b.file_name = c.file_name
-    AND b.function_name = c.function_name
-    AND b.place = c.place
-    AND b.column_number IS NOT DISTINCT FROM c.column_number
-  WHERE c.is_candidate
 ),
 weighed AS (
   SELECT
