@@ -325,12 +325,12 @@ CLAIMS = {
     ("serving_tpu", "full_sort"): [
         (
             "sampling.py:35 sample: argsort, take_along_axis for top_k (and other"
-            " shapes, as f32[128,64] → f32[128,152064])",
+            " shapes in the program, as f32[128,64] → f32[128,152064])",
             "proven",
         ),
         (
             "sampling.py:35 sample: argsort, take_along_axis for top_k (and other"
-            " shapes, as f32[16,64] → f32[16,152064])",
+            " shapes in the program, as f32[16,64] → f32[16,152064])",
             "proven",
         ),
     ],
@@ -528,7 +528,7 @@ CLAIMS = {
     ("detector", "full_resolution"): [
         (
             "losses.py:21 mask_bce: resize for reduce_sum, div, reshape (and other"
-            " shapes, as f32[8,100,128,128] → f32[8,100,512,512])",
+            " shapes in the program, as f32[8,100,128,128] → f32[8,100,512,512])",
             "proven",
         ),
     ],
@@ -778,7 +778,7 @@ CLAIMS = {
     ("video_flow", "soft_cap"): [
         (
             "vdit/layers.py:66 SelfAttention.__call__: added: tanh (and other "
-            "shapes, as f32[1,272,16,1560,1560] → f32[272,16,1560,1560])",
+            "shapes in the program, as f32[1,272,16,1560,1560] → f32[272,16,1560,1560])",
             "proven",
         ),
     ],
