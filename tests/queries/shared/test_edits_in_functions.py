@@ -777,8 +777,8 @@ CLAIMS = {
     ],
     ("video_flow", "soft_cap"): [
         (
-            "vdit/layers.py:66 SelfAttention.__call__: added: tanh (and other "
-            "shapes in the program, as f32[1,272,16,1560,1560] → f32[272,16,1560,1560])",
+            "vdit/layers.py:66 SelfAttention.__call__: added: tanh (and other shapes in"
+            " the program, as f32[1,272,16,1560,1560] → f32[272,16,1560,1560])",
             "proven",
         ),
     ],
