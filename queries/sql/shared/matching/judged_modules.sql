@@ -6,7 +6,7 @@
 --   incomparable, too. A module that was missing in the base, and needs no
 --   more memory than when last seen, is recovered. Noise bands come from the
 --   base and the runs before the candidate: earlier_ids, or else the latest 90
---   sound runs that base_choice follows.
+--   sound runs that base_choice follows, if no base is named.
 -- grain: pair of modules, memory space
 -- param base
 -- param candidate

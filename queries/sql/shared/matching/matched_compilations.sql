@@ -9,10 +9,10 @@
 --   assignment; the last earlier run with it is used); new; missing (the
 --   candidate lacks it); fewer (it is only compiled fewer times, or a new
 --   program of its name and rank may be its successor). Earlier runs are those
---   of earlier_ids, or else the latest 90 that base_choice follows; each is
---   matched by the same rules. With window_ids, a program is compared with the
---   run of the window in which it reserved least, with one row per memory
---   space.
+--   of earlier_ids, or else the latest 90 that base_choice follows, unless a
+--   base is named: none stands in for that. Each is matched by the same rules.
+--   With window_ids, a program is compared with the run of the window in which
+--   it reserved least, with one row per memory space.
 -- grain: pair of compilations, with window_ids memory space too
 -- steps: paired_runs, laddered_pairs, direct_pairs, compiled_again,
 --   window_pairs, best_of_window, open_modules, stand_ins, missing_programs

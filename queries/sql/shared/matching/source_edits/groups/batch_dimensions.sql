@@ -4,24 +4,14 @@
 -- grain: pair
 WITH keys AS (
   SELECT
-    u.pair, u.key,
-    min(u.dims) FILTER (WHERE NOT u.is_candidate) AS base_dims,
-    min(u.dims) FILTER (WHERE u.is_candidate) AS candidate_dims,
-    string_split(trim(base_dims, '[]'), ',') AS base_sides,
-    string_split(trim(candidate_dims, '[]'), ',') AS candidate_sides,
+    r.pair, string_split(trim(r.base_dims, '[]'), ',') AS base_sides,
+    string_split(trim(r.candidate_dims, '[]'), ',') AS candidate_sides,
     len(candidate_sides) > len(base_sides) AS is_in_candidate,
     CASE WHEN is_in_candidate THEN candidate_sides ELSE base_sides END
       AS more_sides,
     CASE WHEN is_in_candidate THEN base_sides ELSE candidate_sides END
       AS fewer_sides
-  FROM unmatched_operations AS u
-  JOIN argument_agreement AS g USING (pair)
-  WHERE g.has_same_sizes
-    AND NOT u.is_backward
-  GROUP BY u.pair, u.key
-  HAVING count_if(u.is_candidate) = count_if(NOT u.is_candidate)
-    AND min(u.element_type) = max(u.element_type)
-    AND base_dims <> candidate_dims
+  FROM reshaped_keys AS r
 ),
 sized AS (
   SELECT

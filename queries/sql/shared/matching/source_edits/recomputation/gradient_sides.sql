@@ -1,7 +1,7 @@
 -- step: The side that alone differentiates something that it recomputes: with
 --   as many products of matrices in the forward pass, it has more gradients,
---   which no checkpoint brings. A checkpoint alone recomputes more, and has
---   the same gradients.
+--   at least one for each that it recomputes more. A checkpoint alone
+--   recomputes more, and has the same gradients.
 -- grain: pair
 SELECT p.pair, p.more_gradients > 0 AS is_candidate
 FROM (
@@ -27,3 +27,4 @@ FROM (
 ) AS p
 WHERE p.more_computed = 0
   AND p.more_gradients * p.more_recomputed > 0
+  AND abs(p.more_gradients) >= abs(p.more_recomputed)
