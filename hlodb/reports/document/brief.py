@@ -31,9 +31,8 @@ from hlodb.reports.judge.sentences import (
     are_inputs_little,
     cause_line,
     changed_inputs,
+    changes_of_inputs,
     gate_sentence,
-    input_change,
-    input_words,
     is_read,
     lost_words,
     moved,
@@ -324,11 +323,11 @@ def _moved_most(others: Sequence[Finding], worst: Finding) -> list[Finding]:
 
 def _why(f: Finding) -> str:
     if f.change == "changed":
-        words = input_words(f.inputs, f.delta_bytes) or changed_inputs(f.differing_keys)
+        words = changes_of_inputs(f)
         if f.cause is None:
             return words
         if are_inputs_little(f):
-            return f"{f.cause.title}; {input_change(words)}"
+            return f"{f.cause.title}; inputs changed: {words}"
         return f"{words}; {f.cause.title}"
     if f.cause is not None:
         return f.cause.title

@@ -24,7 +24,7 @@ from hlodb.reports.judge.names import (
 )
 from hlodb.reports.judge.sentences import (
     changed_inputs,
-    input_words,
+    changes_of_inputs,
     share_words,
     shown_path,
 )
@@ -99,7 +99,7 @@ def _reserved(f: Finding) -> str:
 def _why_other(f: Finding) -> str:
     if f.change == "not_comparable":
         return f"not comparable: {changed_inputs(f.differing_keys)}"
-    return input_words(f.inputs, f.delta_bytes) or changed_inputs(f.differing_keys)
+    return changes_of_inputs(f)
 
 
 def _cause(f: Finding, cause: Cause) -> str:

@@ -24,7 +24,7 @@ from hlodb.reports.judge.findings import (
 from hlodb.reports.judge.former_names import FormerNames
 from hlodb.reports.judge.names import place
 from hlodb.reports.judge.report import Gate
-from hlodb.reports.judge.sentences import absence, changed_inputs, input_words
+from hlodb.reports.judge.sentences import absence, changes_of_inputs
 from hlodb.reports.judge.waivers import waived
 from hlodb.reports.read.capacity import Limit
 from hlodb.reports.read.facts import Run
@@ -159,8 +159,7 @@ def _changed(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
             continue
         if is_changed and settings.counts(base, value):
             row = _about(f, "changed_inputs", "bytes", base, value)
-            words = input_words(f.inputs, f.delta_bytes)
-            reason = words or changed_inputs(f.differing_keys)
+            reason = changes_of_inputs(f)
             yield replace(row, status=settings.changed_inputs, reason=reason)
 
 

@@ -18,9 +18,8 @@ from hlodb.reports.judge.sentences import (
     against_limit,
     are_inputs_little,
     changed_inputs,
+    changes_of_inputs,
     gate_sentence,
-    input_change,
-    input_words,
     lack,
     lost_words,
     moved,
@@ -174,8 +173,8 @@ def _why_nothing(report: Judged) -> str:
 
 
 def _changed_text(f: Finding, shared: Names) -> str:
-    words = input_words(f.inputs, f.delta_bytes)
-    why = input_change(words) if words else changed_inputs(f.differing_keys)
+    words = changes_of_inputs(f)
+    why = f"inputs changed: {words}" if f.inputs else words
     if are_inputs_little(f):
         why = f"cause: {cause_in_short(f)}; and {why}"
     elif explaining(f.claims):

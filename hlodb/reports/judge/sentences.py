@@ -96,15 +96,19 @@ def changed_inputs(keys: Sequence[str]) -> str:
     return f"{', '.join(words)} changed"
 
 
-_AGAINST = "against it"
+def changes_of_inputs(f: Finding) -> str:
+    """Return `input_words` of a finding, or which inputs differ where no size does."""
+    return input_words(f.inputs, _opposed_inputs(f)) or changed_inputs(f.differing_keys)
 
 
-def input_words(inputs: Sequence[InputChange], delta_bytes: int | None = None) -> str:
+def input_words(
+    inputs: Sequence[InputChange], opposed: Sequence[InputChange] = ()
+) -> str:
     """Return `batch 8 → 16 (tokens, targets)` for the first changes of inputs.
 
     Several sizes of one meaning, as the widths of layers, are one change. A count of
-    steps says nothing beside what it counts: what is repeated is of many bytes. What
-    is itself smaller where memory grew by `delta_bytes`, or the reverse, comes last.
+    steps says nothing beside what it counts: what is repeated is of many bytes. Those
+    that are `opposed` to the difference come last.
     """
     changes: dict[tuple[str, str], list[InputChange]] = {}
     most = max((abs(each.delta_bytes) for each in inputs), default=0)
@@ -113,26 +117,37 @@ def input_words(inputs: Sequence[InputChange], delta_bytes: int | None = None) -
             continue
         what = each.meaning if each.change == "resized" else str(len(changes))
         changes.setdefault((each.change, what), []).append(each)
-    replaced = {c.meaning for c in inputs if c.change == "new"} & {
-        c.meaning for c in inputs if c.change == "gone"
-    }
-    opposed = [
-        each
-        for each in changes.values()
-        if sum(c.delta_bytes for c in each) * (delta_bytes or 0) < 0
-        and each[0].meaning not in replaced
-    ]
-    alike = [each for each in changes.values() if each not in opposed]
-    texts = [_inputs_text(each) for each in alike]
-    texts += [f"{_AGAINST}: {_inputs_text(each)}" for each in opposed]
+    against = [alike for alike in changes.values() if all(c in opposed for c in alike)]
+    texts = [_inputs_text(alike) for alike in changes.values() if alike not in against]
+    texts += [f"{_inputs_text(alike)}, against it" for alike in against]
     shown = "; ".join(texts[:_SHOWN_INPUTS])
     rest = len(texts) - _SHOWN_INPUTS
     return f"{shown}; {counted(rest, 'more change')} of inputs" if rest > 0 else shown
 
 
-def input_change(words: str) -> str:
-    """Return `inputs changed: …` for the words of `input_words`."""
-    return f"inputs changed{',' if words.startswith(_AGAINST) else ':'} {words}"
+def _opposed_inputs(f: Finding) -> list[InputChange]:
+    """Return the changes of inputs that move memory the other way than it moved.
+
+    New and gone arguments have their own bytes, unless they take one another's place.
+    What others bring is more than these: smaller patches are longer sequences, and a
+    CPU widens narrower types again. So the rows of the inputs have to show it.
+    """
+    delta = f.delta_bytes or 0
+    of_inputs = sum(c.delta_bytes or 0 for c in f.claims if c.kind == "inputs")
+    new, gone = (
+        {each.meaning for each in f.inputs if each.change == change}
+        for change in ("new", "gone")
+    )
+    return [
+        each
+        for each in f.inputs
+        if each.delta_bytes * delta < 0
+        and (
+            each.meaning not in new & gone
+            if each.change in ("new", "gone")
+            else of_inputs * delta < 0
+        )
+    ]
 
 
 def are_inputs_little(finding: Finding) -> bool:

@@ -1120,8 +1120,8 @@ def test_an_argument_in_other_dimensions_excuses_nothing(
             "graph_completion",
             "two_longer_remat",
             "cause: model.py:96 encode.<locals>.layer: a checkpoint added to others"
-            " (22 → 105 operations are recomputed); and inputs changed, against it:"
-            " sequence length 31 → 63 (batch['nbr_ent'] and 2 more)",
+            " (22 → 105 operations are recomputed); and inputs changed: sequence"
+            " length 31 → 63 (batch['nbr_ent'] and 2 more), against it",
         ),
     ],
 )

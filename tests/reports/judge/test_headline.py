@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 from hlodb.reports.build import build_report
 from hlodb.reports.config.reading import parse_settings
-from hlodb.reports.judge.sentences import annotated_line, cause_line, input_words
+from hlodb.reports.judge.sentences import (
+    annotated_line,
+    cause_line,
+    changes_of_inputs,
+    input_words,
+)
+from hlodb.reports.read.claims import Claim
 from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.read.differences import InputChange
 from hlodb.reports.render import github
@@ -66,23 +73,35 @@ def test_one_more_count_is_no_state_beside_moments() -> None:
     assert input_words([count]) == "optimiser state 1 → 2 (count)"
 
 
-def test_inputs_that_shrank_are_no_reason_for_growth() -> None:
+def test_inputs_that_shrank_are_no_reason_for_growth(tmp_path: Path) -> None:
     """Weights in other arrays are gone and new at once: neither says which way."""
-    state = InputChange(
-        "gone", "optimiser state", "40", None, 40, "nu['w']", -(1 << 30)
-    )
+    [finding] = report_on("changed_inputs", tmp_path).findings
+    state = InputChange("gone", "optimiser state", "9", None, 9, "nu", -(1 << 30))
     batch = InputChange("resized", "batch", "8", "10", 1, "frames", 1 << 20)
-    assert input_words([state, batch], 1 << 28) == (
-        "batch 8 → 10 (frames); against it: optimiser state gone (nu['w'] and 39 more)"
-    )
-    assert input_words([state, batch], -(1 << 28)) == (
-        "optimiser state gone (nu['w'] and 39 more); against it: batch 8 → 10 (frames)"
+    grown = replace(finding, inputs=[state, batch], claims=[], delta_bytes=1 << 28)
+    assert changes_of_inputs(grown) == (
+        "batch 8 → 10 (frames); optimiser state gone (nu and 8 more), against it"
     )
     gone = InputChange("gone", "weights", "2", None, 2, "w['k']", -4096)
     new = InputChange("new", "weights", None, "1", 1, "w['q']", 4096)
-    assert input_words([gone, new], 1 << 28) == (
+    assert changes_of_inputs(replace(grown, inputs=[gone, new])) == (
         "weights gone (w['k'] and 1 more); weights new (w['q'])"
     )
+
+
+def test_smaller_inputs_are_against_growth_where_rows_show_it(tmp_path: Path) -> None:
+    """Smaller patches are longer sequences: the kernel alone says nothing."""
+    [finding] = report_on("changed_inputs", tmp_path).findings
+    patch = InputChange("resized", "patch", "64", "32", 1, "kernel", -(1 << 20))
+    grown = replace(finding, inputs=[patch], claims=[], delta_bytes=1 << 30)
+    assert changes_of_inputs(grown) == "patch 64 → 32 (kernel)"
+    for size, words in (
+        (1 << 20, "patch 64 → 32 (kernel)"),
+        (-(1 << 20), "patch 64 → 32 (kernel), against it"),
+    ):
+        unsaid: dict[str, Any] = dict.fromkeys(each.name for each in fields(Claim))
+        rows = Claim(**unsaid | {"kind": "inputs", "delta_bytes": size})
+        assert changes_of_inputs(replace(grown, claims=[rows])) == words
 
 
 def test_programs_with_other_inputs_that_are_not_named_say_by_how_much(

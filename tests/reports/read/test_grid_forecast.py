@@ -66,8 +66,8 @@ def test_narrower_moments_excuse_no_policy(reports: Mapping[str, Report]) -> Non
         "❌ 1 regression (1 gate failed): jit_train_step CPU memory grew 1.49 → 2.10"
         " GiB (+624.98 MiB, +41.0 %), cause: model.py:40 Processor.__call__:"
         " remat saves more, recomputes less (3195 → 3155 operations); and inputs"
-        " changed, against it: element type f32 → bf16"
-        " (state.opt_state[1][0].mu['encoder']['rows'] and 98 more)"
+        " changed: element type f32 → bf16"
+        " (state.opt_state[1][0].mu['encoder']['rows'] and 98 more), against it"
     )
 
 

@@ -48,8 +48,8 @@ def test_other_inputs_hide_no_lost_donation(steps: Path) -> None:
     assert report.headline == (
         "❌ 1 regression (2 gates failed): jit_step CPU memory grew 12.38 → 14.13 MiB"
         " (+1.75 MiB, +14.1 %), cause: weights['inner'] and 3 more arguments no longer"
-        " donated; 1 more place differs; and inputs changed, against it: element type"
-        " f32 → bf16 (moments['inner'] and 1 more)"
+        " donated; 1 more place differs; and inputs changed: element type f32 → bf16"
+        " (moments['inner'] and 1 more), against it"
     )
     # Memory grew although the inputs take less, and by what is no longer donated.
     failed = {g.gate: g.value for g in report.gates if g.status == "fail"}
