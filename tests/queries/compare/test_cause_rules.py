@@ -39,6 +39,10 @@ RULES = {
         "promotion": ("gen_promotion", "~gen_promotion"),
         "replaced": ("~gen_concatenated", "gen_concatenated"),
     },
+    "deblur": {
+        "complex_transform": ("~real_transform", "real_transform"),
+        "real_transform": ("real_transform", "~real_transform"),
+    },
     "event_history": {
         "accumulation_added": ("microbatches", "click_gradient"),
         "loop_run_again": ("average_eval", "click_gradient"),

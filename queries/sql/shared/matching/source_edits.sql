@@ -2,10 +2,11 @@
 -- question: Which edits of a program lie between two of its snapshots before
 --   optimisations?
 -- definition: Operations of both snapshots are aligned by framework path,
---   opcode and function of the innermost user frame, with element type,
---   dimensions and sharding, and by those of their operands. Names, numbers,
---   order, files and lines are ignored, as are parts of a path and functions
---   that only one side has, and wrappers of JAX (jit, jvp, checkpoint, while).
+--   opcode (of a Fourier transform also its kind) and function of the
+--   innermost user frame, with element type, dimensions and sharding, and by
+--   those of their operands. Names, numbers, order, files and lines are
+--   ignored, as are parts of a path and functions that only one side has, and
+--   wrappers of JAX (jit, jvp, checkpoint, while).
 --   Types and dimensions are left out where those of the arguments changed. An
 --   operation that the other side lacks starts an edit if none of its operands
 --   is lacking, too. These starts are grouped by the outermost call below

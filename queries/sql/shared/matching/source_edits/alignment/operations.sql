@@ -6,12 +6,35 @@
 --   is_stacked: it writes what a loop stacks; op_paths: its paths after those
 --   of the calls that lead to it, one per line.
 -- grain: pair, side, instruction
-WITH shared_functions AS (
+WITH RECURSIVE shared_functions AS (
   SELECT i.pair, i.function_name
   FROM (SELECT DISTINCT pair, is_candidate, function_name FROM innermost_calls)
     AS i
   GROUP BY i.pair, i.function_name
   HAVING count(*) = 2
+),
+-- In JAX, fft is a function that calls one; so does its transpose.
+transforms AS (
+  SELECT
+    i.pair, i.is_candidate, i.instruction_id, i.computation_id,
+    string_split(f.op_name, '/')[-1] AS operation
+  FROM program_instructions AS i
+  JOIN forms AS f USING (form_id)
+  WHERE f.opcode = 'fft'
+  UNION
+  SELECT
+    i.pair, i.is_candidate, i.instruction_id, i.computation_id, t.operation
+  FROM transforms AS t
+  JOIN program_calls AS c
+    ON c.pair = t.pair
+    AND c.is_candidate = t.is_candidate
+    AND c.called_id = t.computation_id
+  JOIN program_instructions AS i
+    ON i.pair = c.pair
+    AND i.is_candidate = c.is_candidate
+    AND i.instruction_id = c.instruction_id
+  JOIN forms AS f USING (form_id)
+  WHERE regexp_matches(f.op_name, 'jit\(\w*fft\w*\)+$')
 )
 SELECT
   i.pair, i.is_candidate, i.instruction_id, i.computation_id, f.opcode,
@@ -20,13 +43,13 @@ SELECT
     list_transform(q.call_paths, lambda p: p || f.op_name), chr(10)
   ) END AS op_paths,
   -- jvp(jit(_one_hot)) is one_hot, and reduce_sum[axes=(0,)] reduce_sum.
-  ltrim(
+  coalesce(t.operation, ltrim(
     regexp_replace(
       string_split(
         regexp_replace(f.op_name, '\[\w+=.*?\](/|$)', '\1', 'g'), '/'
       )[-1], '\w+\(|\)', '', 'g'
     ), '_'
-  ) AS operation, f.element_type, f.dims, f.shape, f.sharding,
+  )) AS operation, f.element_type, f.dims, f.shape, f.sharding,
   coalesce(f.logical_bytes, 0) AS size_bytes, l.frame_id,
   coalesce(l.is_of_call, FALSE) AS is_of_call, c.core,
   f.opcode = 'custom-call' AND coalesce(
@@ -38,7 +61,7 @@ SELECT
     OR w.computation_id IS NULL AS is_backward,
   u.function_name AS user_function, n.function_name IS NOT NULL AS is_located,
   hash(
-    c.core, f.opcode, u.function_name, n.function_name IS NULL,
+    c.core, f.opcode, u.function_name, n.function_name IS NULL, t.operation,
     CASE
       WHEN f.opcode = 'call'
         AND (i.pair, regexp_extract(f.op_name, '\bjit\((\w+)\)+$', 1)) NOT IN (
@@ -71,6 +94,10 @@ LEFT JOIN call_paths AS q
   ON q.pair = i.pair
   AND q.is_candidate = i.is_candidate
   AND q.computation_id = i.computation_id
+LEFT JOIN transforms AS t
+  ON t.pair = i.pair
+  AND t.is_candidate = i.is_candidate
+  AND t.instruction_id = i.instruction_id
 LEFT JOIN core_paths AS c
   ON c.pair = i.pair
   AND c.is_candidate = i.is_candidate

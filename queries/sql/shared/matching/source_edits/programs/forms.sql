@@ -2,7 +2,16 @@
 --   sharding in different ways.
 -- grain: form
 SELECT
-  f.form_id, f.opcode, f.op_name, f.element_type,
+  f.form_id, f.opcode,
+  -- JAX calls all transforms fft.
+  CASE
+    WHEN f.opcode = 'fft'
+      THEN regexp_replace(
+        f.op_name, '(^|/)fft$',
+        '\1' || lower(regexp_extract(f.attributes, 'fft_type=(\w+)', 1))
+      )
+    ELSE f.op_name
+  END AS op_name, f.element_type,
   regexp_extract(f.shape, '\[[^\]]*\]') AS dims,
   regexp_replace(f.shape, '\{[^}]*\}', '', 'g') AS shape,
   coalesce(s.split, f.sharding) AS sharding,
