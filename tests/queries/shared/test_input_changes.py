@@ -208,6 +208,15 @@ def test_a_momentum_is_no_first_moment(tmp_path: Path) -> None:
         ((("targets", 8), ("points", 4)), "targets[0]"),
         ((("targets", 8), ("points", 8)), "batch"),
         ((("tokens", 8), ("points", 4)), "batch"),
+        # Weights of a target network and of an encoder of images.
+        (
+            (("target['gates']['bias']", 8), ("target['out']['bias']", 8)),
+            "target['out']['bias'][0]",
+        ),
+        (
+            (("params['image_encoder']['bias']", 8), ("points", 4)),
+            "params['image_encoder']['bias'][0]",
+        ),
     ],
 )
 def test_a_target_has_a_batch_with_another_argument(
