@@ -31,7 +31,7 @@ shapes_of_steps AS (
         regexp_extract(candidate_text, '\[([\d,]+)\]', 1), ','
       ) AS DOUBLE[])) AS candidate_size
     FROM group_edits
-    WHERE change = 'reshaped'
+    WHERE change IN ('batched', 'reshaped', 'unbatched')
       AND regexp_matches(base_text, '\[\d')
       AND regexp_matches(candidate_text, '\[\d')
   ) AS s
@@ -229,7 +229,7 @@ AND NOT (
   )
 )
 AND NOT (
-  e.change = 'reshaped'
+  e.change IN ('batched', 'reshaped', 'unbatched')
   AND (e.pair, e.base_text, e.candidate_text) IN (
     SELECT (s.pair, s.base_text, s.candidate_text) FROM shapes_of_steps AS s
   )
