@@ -2,7 +2,9 @@
 -- question: Which rules match two buffers of different modules, and how sure
 --   is each?
 -- definition: The rules of matched_buffers, the surest first. A buffer that
---   one rule matches is not considered by later rules.
+--   one rule matches is not considered by later rules. From rule 2 on, a
+--   number at the end of a path says nothing; at another size, nor does that
+--   of a copy.
 -- grain: rung
 -- column rung BIGINT id neutral: Position of the rule, 1 for the surest.
 -- column method VARCHAR name neutral: Name of the rule.

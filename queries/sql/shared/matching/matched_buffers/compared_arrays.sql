@@ -1,12 +1,24 @@
 -- step: The buffers of both sides, with element type and dimensions taken from
 --   the shape. What has no framework path has the name of its instruction,
---   without the number by which XLA tells such instructions apart. ending: of
---   the framework path of a parameter, from its last attribute on.
+--   without the number by which XLA tells such instructions apart, as has what
+--   XLA copies or wraps (plain_name), or a path that ends with such a number
+--   (plain_path). ending: of the framework path of a parameter, from its last
+--   attribute on.
 -- grain: pair, side, buffer
 SELECT
   t.*,
-  coalesce(t.op_path, regexp_replace(t.instruction, '(\.\d+)+$', ''))
-    AS path_or_name,
+  CASE
+    WHEN t.parameter IS NULL
+      THEN regexp_replace(t.op_path, '(/[a-z_]\w*)\.\d+$', '\1')
+    ELSE t.op_path
+  END AS plain_path,
+  regexp_replace(t.instruction, '(\.\d+)+$', '') AS unnumbered,
+  coalesce(plain_path, unnumbered) AS path_or_name,
+  CASE
+    WHEN t.opcode LIKE 'copy%' OR t.instruction LIKE 'wrapped%'
+      THEN unnumbered
+    ELSE t.instruction
+  END AS plain_name,
   CASE
     WHEN t.parameter IS NOT NULL THEN coalesce(
       nullif(regexp_extract(t.op_path, '(\.\w+[^.]*?)(\.value)?$', 1), ''),

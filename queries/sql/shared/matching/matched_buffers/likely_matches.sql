@@ -10,7 +10,7 @@ WITH RECURSIVE likely_keys AS MATERIALIZED (
     [
       CASE WHEN t.instruction IS NOT NULL
         THEN hash(
-          t.color, t.kind, t.instruction, t.opcode, t.op_path, t.array_type,
+          t.color, t.kind, t.instruction, t.opcode, t.plain_path, t.array_type,
           t.shape_index
         )
       END,
@@ -20,11 +20,11 @@ WITH RECURSIVE likely_keys AS MATERIALIZED (
           t.shape_index
         )
       END,
-      CASE WHEN t.op_path IS NOT NULL
-        THEN hash(t.color, t.kind, t.op_path, t.array_type)
+      CASE WHEN t.plain_path IS NOT NULL
+        THEN hash(t.color, t.kind, t.plain_path, t.array_type)
       END,
       CASE WHEN t.instruction IS NOT NULL
-        THEN hash(t.color, t.instruction, t.opcode, t.op_path, t.array_type,
+        THEN hash(t.color, t.instruction, t.opcode, t.plain_path, t.array_type,
           t.shape_index
         )
       END,
@@ -33,43 +33,43 @@ WITH RECURSIVE likely_keys AS MATERIALIZED (
           t.color, t.opcode, t.path_or_name, t.array_type, t.shape_index
         )
       END,
-      CASE WHEN t.op_path IS NOT NULL
-        THEN hash(t.color, t.op_path, t.array_type)
+      CASE WHEN t.plain_path IS NOT NULL
+        THEN hash(t.color, t.plain_path, t.array_type)
       END,
       CASE WHEN t.instruction IS NOT NULL
-        THEN hash(t.instruction, t.opcode, t.op_path, t.array_type,
+        THEN hash(t.instruction, t.opcode, t.plain_path, t.array_type,
           t.shape_index
         )
       END,
       CASE WHEN t.opcode IS NOT NULL
         THEN hash(t.opcode, t.path_or_name, t.array_type, t.shape_index)
       END,
-      CASE WHEN t.op_path IS NOT NULL
-        THEN hash(t.op_path, t.array_type)
+      CASE WHEN t.plain_path IS NOT NULL
+        THEN hash(t.plain_path, t.array_type)
       END,
       CASE WHEN t.is_counted AND t.parameter IS NOT NULL
-        THEN hash(t.color, t.kind, t.parameter, t.op_path)
+        THEN hash(t.color, t.kind, t.parameter, t.plain_path)
       END,
       -- Its moments may be of another type, too.
       CASE WHEN t.is_counted AND t.ending IS NOT NULL
         THEN hash(t.color, t.kind, t.ending, t.dimensions)
       END,
-      CASE WHEN t.is_counted AND t.op_path IS NOT NULL
+      CASE WHEN t.is_counted AND t.plain_path IS NOT NULL
         THEN hash(
-          t.color, t.kind, t.op_path, t.opcode, t.shape_index,
+          t.color, t.kind, t.plain_path, t.opcode, t.shape_index,
           t.dimensions[2:]
         )
       END,
-      CASE WHEN t.is_counted AND t.op_path IS NOT NULL
+      CASE WHEN t.is_counted AND t.plain_path IS NOT NULL
         THEN hash(
-          t.color, t.kind, t.op_path, t.opcode, t.shape_index,
+          t.color, t.kind, t.plain_path, t.opcode, t.shape_index,
           t.dimensions[:-2]
         )
       END,
-      CASE WHEN t.is_counted AND t.op_path IS NOT NULL
-        THEN hash(t.color, t.kind, t.op_path, t.opcode, t.shape_index)
+      CASE WHEN t.is_counted AND t.plain_path IS NOT NULL
+        THEN hash(t.color, t.kind, t.plain_path, t.opcode, t.shape_index)
       END,
-      CASE WHEN t.is_counted AND t.op_path IS NULL
+      CASE WHEN t.is_counted AND t.plain_path IS NULL
         THEN hash(
           t.color, t.kind, t.path_or_name, t.opcode, t.shape_index,
           t.dimensions
@@ -81,18 +81,18 @@ WITH RECURSIVE likely_keys AS MATERIALIZED (
       range(8),
       lambda d:
         CASE
-          WHEN t.is_counted AND t.op_path IS NULL AND len(t.dimensions) > d
+          WHEN t.is_counted AND t.plain_path IS NULL AND len(t.dimensions) > d
             THEN hash(
-              t.color, t.kind, t.instruction, t.opcode, t.shape_index,
+              t.color, t.kind, t.plain_name, t.opcode, t.shape_index,
               t.element_type, t.dimensions[:d], t.dimensions[d + 2:]
             )
         END
     )
     || [
       CASE
-        WHEN t.is_counted AND t.op_path IS NULL AND len(t.dimensions) > 0
+        WHEN t.is_counted AND t.plain_path IS NULL AND len(t.dimensions) > 0
           THEN hash(
-            t.color, t.kind, t.instruction, t.opcode, t.shape_index,
+            t.color, t.kind, t.plain_name, t.opcode, t.shape_index,
             t.element_type, len(t.dimensions)
           )
       END,

@@ -8,11 +8,11 @@ WITH RECURSIVE sure_keys AS (
     t.pair, t.is_candidate, t.place, t.is_counted,
     [
       CASE WHEN t.parameter IS NOT NULL
-        THEN hash(t.color, t.kind, t.parameter, t.op_path, t.array_type)
+        THEN hash(t.color, t.kind, t.parameter, t.plain_path, t.array_type)
       END,
       CASE WHEN t.instruction IS NOT NULL
         THEN hash(
-          t.color, t.kind, t.instruction, t.opcode, t.op_path, t.array_type,
+          t.color, t.kind, t.instruction, t.opcode, t.plain_path, t.array_type,
           t.shape_index
         )
       END,
@@ -22,11 +22,11 @@ WITH RECURSIVE sure_keys AS (
           t.shape_index
         )
       END,
-      CASE WHEN t.op_path IS NOT NULL
-        THEN hash(t.color, t.kind, t.op_path, t.array_type)
+      CASE WHEN t.plain_path IS NOT NULL
+        THEN hash(t.color, t.kind, t.plain_path, t.array_type)
       END,
-      CASE WHEN t.parameter IS NOT NULL AND t.op_path IS NOT NULL
-        THEN hash(t.color, t.kind, t.op_path, t.dimensions)
+      CASE WHEN t.parameter IS NOT NULL AND t.plain_path IS NOT NULL
+        THEN hash(t.color, t.kind, t.plain_path, t.dimensions)
       END,
       -- Another transformation may be around that of an optimiser.
       CASE WHEN t.ending IS NOT NULL
