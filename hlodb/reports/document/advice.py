@@ -321,10 +321,14 @@ def why_nothing(space: Row, advice: Advice, roles: Sequence[Row]) -> str:
     number = len(advice.folded)
     first = advice.folded[0]
     which = "one that changes" if number == 1 else f"{number} that change"
-    return (
+    text = (
         f"{text} that leaves results and speed as they are{holders}."
-        f" `hlodb query remedies` lists {which} what is computed or how long it"
-        f" takes; the {'first' if number > 1 else 'remedy'} saves"
+        f" `hlodb query remedies` lists {which} what is computed or how long it takes"
+    )
+    if not _pays(space, first):
+        return f"{text}."
+    return (
+        f"{text}; the {'first' if number > 1 else 'remedy'} saves"
         f" {plain_bytes(_saved(first))}: {first['advice']}"
     )
 

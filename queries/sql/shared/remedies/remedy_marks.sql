@@ -5,49 +5,50 @@
 --   the peak may fall; set_leverage says how far. array: every array.
 --   argument: in the memory of an argument, or a result that an argument is
 --   replaced by. cache: the same, and temporary arrays of its dimensions,
---   with or without the first one. moved: moved_results, and of them
---   stacked where is_stacked. replicated:
---   arguments of replicated_tensors, and optimiser state that each device
---   holds whole. padded: arrays of two dimensions or more that are larger
---   than their data, but for padded_rows: copies of an argument in another
---   layout that takes more, of which several rows fill the tile. saved:
---   saved_values outside of loops, less what one block of the program holds
---   and what each other keeps; but for programs that recompute already, and
---   for a CPU where XLA undoes recomputation there (until jaxlib 0.11.0, or
---   where the dump does not tell the release). unrolled: the same on such a
---   CPU where four layers or more are alike. offloaded: their longest time
---   without an access, where there is another memory. kept: of saved_values,
---   the arrays that a loop fills with a part for each iteration, but as many
---   bytes as the loop's own state of the same dimensions has. long_loop:
---   long_loops. activation: temporary arrays of programs that replace
---   arguments and have a batch and a backward pass, with other dimensions
---   than any argument but the inputs, and these, without gathered_values,
---   where most of them have the batch as a dimension. micro_activation:
---   those in a loop that sums the gradients of parts of the batch. wide:
---   32-bit arrays that are not like an argument, in programs whose large
---   arrays are mostly of 16 bits, and of these wide_softmax: logits, scores,
---   and what a softmax computes. promoted: promoted_arrays, with the line
---   at which they become so. given: constants, and temporary arrays
---   computed from positions alone, but for those that a reduce-window reads:
---   XLA adds them to the gradient of max pooling. reported: results that
---   replace no argument, in programs that replace some or have other
---   results, from the last use on, and what loops collect as results but new
---   weights and state, and what only they need of other values; answer: what
---   loops collect where it is all that the program returns. history: arrays
---   that a loop fills and of which only a small part is read afterwards;
---   summed_history: of which only sums are. logits, scores, differences,
---   examples: temporary arrays that their dimensions give away. prepared:
---   what is widened or gathered before a loop that reads a part of it in
---   each iteration, and is larger. relaid: copies of whole arguments that
---   XLA for TPUs makes with the dimensions in another order, and what
---   follows them in their bytes. spectrum: complex arrays of real numbers
---   for a Fourier transform. chunkable: temporary arrays of vmap with a part
---   for each example. whole_result: results that are gathered to be
---   returned. narrowed: 32-bit arguments that are only read to make 16 bits
---   of them. rounded: arrays of programs that are not compiled for a CPU,
---   without operations that need more digits, such as a Cholesky factor.
---   grown: results that are an argument with little behind it.
---   dense_gradient: gradients of tables of which few rows are read.
+--   with or without the first one. moved: moved_results, and of them stacked
+--   where is_stacked. replicated: arguments of replicated_tensors, and
+--   optimiser state that each device holds whole. padded: arrays of two
+--   dimensions or more that are larger than their data, but for padded_rows:
+--   copies of an argument in another layout that takes more, of which several
+--   rows fill the tile. saved: saved_values outside of loops, less what one
+--   block of the program holds and what each other keeps; but for programs
+--   that recompute already, and for a CPU where XLA undoes recomputation
+--   there (until jaxlib 0.11.0, or where the dump does not tell the release).
+--   unrolled: the same on such a CPU where four layers or more are alike.
+--   offloaded: their longest time without an access, where there is another
+--   memory. kept: of saved_values, the arrays that a loop fills with a part
+--   for each iteration, but as many bytes as the loop's own state of the same
+--   dimensions has. long_loop: long_loops. activation: temporary arrays of
+--   programs that replace arguments and have a batch and a backward pass,
+--   with other dimensions than any argument but the inputs, and these,
+--   without gathered_values, where most of them have the batch as a
+--   dimension. micro_activation: those in a loop that sums the gradients of
+--   parts of the batch. wide: 32-bit arrays that are not like an argument, in
+--   programs whose large arrays are mostly of 16 bits, and of these
+--   wide_softmax: logits, scores, and what a softmax computes. promoted:
+--   promoted_arrays, with the line at which they become so. given: constants,
+--   and temporary arrays computed from positions alone, but for those that a
+--   reduce-window reads: XLA adds them to the gradient of max pooling.
+--   reported: results that replace no argument, in programs that replace some
+--   or have other results, from the last use on, and what loops collect as
+--   results but new weights and state, and what only they need of other
+--   values; answer: what loops collect where it is all that the program
+--   returns. history: arrays that a loop fills and of which only a small part
+--   is read afterwards; summed_history: of which only sums are. logits,
+--   scores, differences, examples: temporary arrays that their dimensions
+--   give away. prepared: what is widened or gathered before a loop that reads
+--   a part of it in each iteration, and is larger; what jax.vmap makes for
+--   all iterations. relaid: copies of whole arguments that XLA for TPUs makes
+--   with the dimensions in another order, and what follows them in their
+--   bytes. spectrum: complex arrays of real numbers for a Fourier transform.
+--   product_chain: products that are only multiplied with another array.
+--   window: caches of which less than half is read. chunkable: temporary
+--   arrays of vmap with a part for each example. whole_result: results that
+--   are gathered to be returned. narrowed: 32-bit arguments that are only
+--   read to make 16 bits of them. rounded: arrays of programs that are not
+--   compiled for a CPU, without operations that need more digits, such as a
+--   Cholesky factor. grown: results that are an argument with little behind
+--   it. dense_gradient: gradients of tables of which few rows are read.
 --   gathered: gathered_values, from their second step to the one before they
 --   are read. awaiting: temporary arrays of an argument's dimensions that an
 --   operation reads with a number computed from several of them later on,
@@ -64,11 +65,12 @@
 --   windowed_arrays, widened_arrays, kept_stacks, long_loops, narrow_programs,
 --   awaiting_gradients, shaped_arrays, one_hot_arrays, softmax_dimensions,
 --   narrowed_arguments, whole_states, undivided_arguments, whole_updates,
---   batch_arrays, halved_arrays, prepared_stacks, relaid_arrays,
---   gathered_results, real_spectra, example_lengths, jacobian_programs,
---   mapped_arrays, collected_arrays, summed_arrays, chunkable_arrays,
---   divided_programs, replicated_values, promotions, promoted_arrays,
---   marks_of_saved, marks_alone
+--   batch_arrays, halved_arrays, read_stacks, stacked_examples,
+--   prepared_stacks, relaid_arrays, gathered_results, real_spectra,
+--   product_chains, example_lengths, jacobian_programs, mapped_arrays,
+--   collected_arrays, summed_arrays, chunkable_arrays, divided_programs,
+--   replicated_values, promotions, promoted_arrays, marks_of_saved,
+--   window_caches, marks_alone
 -- param run
 -- param program
 -- column module_id
@@ -113,9 +115,11 @@ WITH marked AS (
     CASE WHEN t.platform = 'cpu' AND a.is_live_out THEN 1 END,
     CASE WHEN t.platform = 'cpu' AND a.is_live_out THEN 3 END, 0, NULL, NULL
   FROM arrays AS v
+  -- Other values may use the memory of an argument that is donated.
   JOIN argument_places AS p
     ON p.module_id = v.module_id
     AND p.allocation_id = v.allocation_id
+    AND p.element_type = v.element_type
   JOIN allocations AS a
     ON a.module_id = v.module_id
     AND a.allocation_id = v.allocation_id
@@ -162,11 +166,19 @@ WITH marked AS (
     AND n.color = v.color
   UNION ALL
   SELECT
-    v.*, 'replicated', r.subject, r.part, r.whole, 0, NULL, NULL
+    v.*,
+    -- Weights in parts that are read in each step, without a training step,
+    -- are meant to be so.
+    CASE
+      WHEN r.whole > r.part + 1 AND NOT t.has_backward
+        THEN 'partly_replicated'
+      ELSE 'replicated'
+    END, r.subject, r.part, r.whole, 0, NULL, NULL
   FROM described_values AS v
   JOIN replicated_values AS r
     ON r.module_id = v.module_id
     AND r.value_id = v.value_id
+  LEFT JOIN program_traits AS t ON t.module_id = v.module_id
   UNION ALL
   SELECT
     v.*, CASE WHEN p.is_packable THEN 'padded_rows' ELSE 'padded' END,
@@ -235,6 +247,12 @@ WITH marked AS (
   JOIN marks_alone AS s
     ON s.module_id = v.module_id
     AND s.value_id = v.value_id
+  UNION ALL
+  SELECT v.*, 'window', c.subject, c.part, c.whole, 0, NULL, NULL
+  FROM arrays AS v
+  JOIN window_caches AS c
+    ON c.module_id = v.module_id
+    AND c.value_id = v.value_id
   UNION ALL
   SELECT
     v.*, 'chunkable', c.subject, c.part, c.whole, 0, NULL, NULL

@@ -58,6 +58,8 @@ specific AS (
   UNION
   SELECT module_id, value_id FROM real_spectra
   UNION
+  SELECT module_id, value_id FROM product_chains
+  UNION
   SELECT module_id, value_id FROM kept_stacks
   UNION
   SELECT module_id, value_id FROM histories

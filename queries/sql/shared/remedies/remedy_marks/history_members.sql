@@ -1,6 +1,7 @@
 -- step: Arrays of such a form, slices that hold a part of the iterations, and
 --   what is computed of these arrays outside of loops with a part for each
---   iteration as well.
+--   iteration as well, but for what has less than an eighth of the size: a
+--   loop can stack that.
 -- grain: program, form, value
 WITH RECURSIVE whole_members AS MATERIALIZED (
   SELECT f.*, v.value_id, v.kind
@@ -26,13 +27,13 @@ form_members AS MATERIALIZED (
 -- Of dimensions 252,64,3 a first one of 252, of 16,128 or of 48,384.
 first_sizes AS MATERIALIZED (
   SELECT
-    f.module_id, f.dimensions, f.element_type,
+    f.module_id, f.dimensions, f.element_type, f.size_bytes,
     list_transform(range(1, len(f.sizes) + 1), lambda n: CAST(
       list_product(f.sizes[:n]) AS BIGINT
     )) AS sizes
   FROM (
     SELECT
-      module_id, dimensions, element_type,
+      module_id, dimensions, element_type, size_bytes,
       CAST(string_split(dimensions, ',') AS DOUBLE[]) AS sizes
     FROM history_forms
     WHERE regexp_full_match(dimensions, '[0-9,]+')
@@ -54,5 +55,6 @@ members AS MATERIALIZED (
     AND list_contains(
       f.sizes, TRY_CAST(split_part(v.dimensions, ',', 1) AS BIGINT)
     )
+    AND 8 * v.size_bytes > f.size_bytes
 )
 SELECT * FROM members

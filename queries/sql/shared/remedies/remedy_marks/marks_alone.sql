@@ -11,6 +11,9 @@ SELECT s.module_id, s.value_id, s.mark, s.part, s.whole FROM shaped_arrays AS s
 UNION ALL
 SELECT r.module_id, r.value_id, 'spectrum', NULL, NULL FROM real_spectra AS r
 UNION ALL
+SELECT p.module_id, p.value_id, 'product_chain', NULL, NULL
+FROM product_chains AS p
+UNION ALL
 SELECT
   o.module_id, o.value_id,
   CASE WHEN o.is_summed THEN 'summed_one_hot' ELSE 'one_hot' END, NULL, NULL

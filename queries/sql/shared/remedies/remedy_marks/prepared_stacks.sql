@@ -2,25 +2,10 @@
 --   before it, and of which each iteration reads its part, where an argument
 --   has as many parts that are smaller: weights of all layers. Also copies of
 --   whole inputs with their rows in another order, such as shuffled examples;
---   they go whole where each iteration has a copy of its part already.
+--   they go whole where each iteration has a copy of its part already. Also
+--   all that stacked_examples holds.
 -- grain: value
-WITH read_by_loops AS MATERIALIZED (
-  SELECT DISTINCT
-    v.module_id, v.value_id, w.instruction_id AS loop_id,
-    w.instruction AS loop_name
-  FROM described_values AS w
-  JOIN store.value_positions AS p
-    ON p.module_id = w.module_id
-    AND p.instruction_id = w.instruction_id
-  JOIN arrays AS v
-    ON v.module_id = p.module_id
-    AND v.value_id = p.value_id
-  WHERE w.opcode = 'while'
-    AND v.kind = 'temp'
-    AND v.dimensions LIKE '%,%'
-    AND v.opcode NOT IN ('while', 'parameter', 'conditional', 'broadcast')
-),
-carried AS MATERIALIZED (
+WITH carried AS MATERIALIZED (
   SELECT
     v.module_id, v.value_id, v.size_bytes,
     min(r.loop_name) AS loop_name,
@@ -31,7 +16,7 @@ carried AS MATERIALIZED (
     list_transform(
       string_split(v.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
     ) AS sides
-  FROM read_by_loops AS r
+  FROM read_stacks AS r
   JOIN arrays AS v USING (module_id, value_id)
   WHERE v.name <> ''
     AND NOT contains(v.name, '/while/body/')
@@ -64,7 +49,7 @@ reordered AS (
     v.module_id, v.value_id, any_value(v.logical_bytes) AS logical_bytes,
     min(r.loop_name) AS loop_name, any_value(w.trip_count) AS step_count,
     bool_or(p.value_id IS NOT NULL) AS has_part
-  FROM read_by_loops AS r
+  FROM read_stacks AS r
   JOIN arrays AS v USING (module_id, value_id)
   SEMI JOIN gathers AS g
     ON g.module_id = v.module_id
@@ -116,3 +101,6 @@ FROM reordered
 WINDOW largest_first AS (
   PARTITION BY module_id, loop_name ORDER BY logical_bytes DESC, value_id
 )
+UNION
+SELECT module_id, value_id, loop_name, length - 1, length
+FROM stacked_examples

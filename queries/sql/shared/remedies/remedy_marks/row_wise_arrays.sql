@@ -29,7 +29,8 @@ whole_instructions AS (
   FROM called_computations AS c
   JOIN other_instructions AS o USING (module_id, computation_id)
 )
-SELECT v.module_id, v.value_id, v.instruction_id, v.dimensions
+SELECT
+  v.module_id, v.value_id, v.instruction_id, v.dimensions, v.size_bytes
 FROM arrays AS v
 JOIN scheduled_instructions AS s USING (module_id, instruction_id)
 JOIN computations AS c

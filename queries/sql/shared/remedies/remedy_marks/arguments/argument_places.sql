@@ -1,8 +1,10 @@
 -- step: Where an argument is, and where what replaces it is.
 -- grain: argument, allocation
-SELECT a.module_id, a.allocation_id, a.name, a.dimensions FROM arguments AS a
+SELECT
+  a.module_id, a.allocation_id, a.name, a.dimensions, a.element_type
+FROM arguments AS a
 UNION
-SELECT a.module_id, p.output_id, a.name, a.dimensions
+SELECT a.module_id, p.output_id, a.name, a.dimensions, a.element_type
 FROM arguments AS a
 JOIN missed_pairs AS p
   ON p.module_id = a.module_id
