@@ -87,6 +87,17 @@ def listed(program: str, folder: Path) -> list[dict[str, Any]]:
         return run_query(connection, "remedies", {"color": 0, "top": None}).dicts()
 
 
+@pytest.mark.parametrize(
+    "program", ["tuned_reservoir", "tuned_captions", "tuned_verifier"]
+)
+def test_a_tuned_program_gets_no_advice(program: str) -> None:
+    """Weights in parts of an inference step; a first moment that is bf16 already."""
+    found = outcome(TRUTHS[program], DATA)
+    assert found is not None
+    assert found.is_quiet
+    assert not found.impossible
+
+
 def test_gathered_weights_are_no_logits(tmp_path: Path) -> None:
     """Logits come in checkpointed chunks here; the head is gathered beside them."""
     rules = {row["rule_id"] for row in listed("chunked_lm", tmp_path)}

@@ -25,6 +25,24 @@ from tests.queries.shared.test_compiled_edits import ingested
 MIB = 1 << 20
 GRADIENTS = "train.py:{} loss_fn: the backward pass {} the loop of 2 steps in recycle"
 CLAIMS = {
+    # The one-hot array is a tenth of what it is joined with.
+    ("traffic_inputs", "agent_inputs"): [
+        (
+            "learner.py:47 greedy_rollout: added: agent_inputs (concatenate,"
+            " broadcast_in_dim, one_hot)",
+            "proven",
+        ),
+        ("the inputs", "proven"),
+        ("the edits, given these inputs", "likely"),
+    ],
+    # What a larger step computes at once has one dimension more for that.
+    ("tomography", "view_groups"): [
+        (
+            "loop steps 360 → 15, each larger, in forward_project, first at"
+            " model.py:49",
+            "proven",
+        ),
+    ],
     # A cache that a loop writes into is no array of all its steps.
     ("token_cache", "decoded_loop"): [
         ("decode.py:24: new loop of 64 steps in the program", "proven"),
@@ -1421,6 +1439,19 @@ def test_every_lost_alias_counts_however_small(
     assert finding.cause is not None
     assert finding.cause.effect is not None
     assert "shared its memory with a parameter and 106 more (" in finding.cause.effect
+
+
+def test_copies_are_matched_by_size_whatever_their_numbers(
+    tmp_path: Path, queries_installed: None
+) -> None:
+    """Copies of gates and of the state have other numbers in a wider program."""
+    name = "two_wide_bf16"
+    with connect(ingested("traffic_signals", tmp_path, name)) as connection:
+        made = build_diff(connection, "base", name, Settings(), top=5)
+    [finding] = [f for f in made.findings if f.color == 0 and f.scope == "candidate"]
+    assert finding.cause is not None
+    assert finding.cause.effect is not None
+    assert "copy f32[120,128,16,512] to f32[120,128,16,640]" in finding.cause.effect
 
 
 def test_a_named_base_is_the_base_whatever_its_inputs(
