@@ -262,14 +262,20 @@ def advice_blocks(
 
 
 def _may_pay(space: Row, remedies: Sequence[Row], roles: Sequence[Row]) -> bool:
-    """Return whether a checkpoint may pay that is not listed, as XLA may undo it."""
-    is_listed = any(r["rule_id"] in _CHECKPOINTS for r in remedies)
+    """Return whether a checkpoint may pay that is not listed, as XLA may undo it.
+
+    It may not where another remedy frees half of what is saved, as of all pairs.
+    """
+    saved = _saved_bytes(roles)
+    is_listed = any(
+        r["rule_id"] in _CHECKPOINTS or 2 * _saved(r) >= saved for r in remedies
+    )
     is_done = any(r["role"].startswith("recomputed") for r in roles)
     is_on_cpu = (space["space_name"], space["color"]) == ("host", 0)
     if not is_on_cpu or is_listed or is_done or is_free(space) or is_small(space):
         return False
     whole = sum(r["owned_bytes"] for r in roles)
-    return bool(_saved_bytes(roles) >= _SAVED_RATIO * whole > 0)
+    return bool(saved >= _SAVED_RATIO * whole > 0)
 
 
 def _saved_bytes(roles: Sequence[Row]) -> int:
