@@ -65,6 +65,10 @@ TRUTHS = {truth.program: truth for truth in truths()}
             0.04,
         ),
         ("linear_voxels", "reorder_products", "products of all pairs", 0.01),
+        # Its least and greatest are of differences to the mean of each step.
+        ("grid_faults", "sum_in_loop", "history that while.2 collects", 0.01),
+        ("codon_tree", "multiply_then_select", "copies of a few matrices", 0.02),
+        ("table_pairs", "project_parts", "joined copies of smaller arrays", 0.02),
     ],
 )
 def test_the_edit_of_an_expert_comes_first(
@@ -77,7 +81,7 @@ def test_the_edit_of_an_expert_comes_first(
     promised = int(first["saved_reserved_bytes"])
     assert promised == pytest.approx(found.measured[0], rel=off)
     # It may fall further: a promise is hardly more than what came.
-    assert promised <= 1.01 * found.measured[0]
+    assert promised <= 1.02 * found.measured[0]
 
 
 def listed(program: str, folder: Path) -> list[dict[str, Any]]:
@@ -88,7 +92,14 @@ def listed(program: str, folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    "program", ["tuned_reservoir", "tuned_captions", "tuned_verifier"]
+    "program",
+    [
+        "tuned_reservoir",
+        "tuned_captions",
+        "tuned_verifier",
+        "tuned_perceiver",
+        "tuned_sampler",
+    ],
 )
 def test_a_tuned_program_gets_no_advice(program: str) -> None:
     """Weights in parts of an inference step; a first moment that is bf16 already."""

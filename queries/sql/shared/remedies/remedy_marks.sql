@@ -67,7 +67,8 @@
 --   narrowed_arguments, whole_states, undivided_arguments, whole_updates,
 --   batch_arrays, halved_arrays, read_stacks, stacked_examples,
 --   prepared_stacks, relaid_arrays, gathered_results, real_spectra,
---   product_chains, example_lengths, jacobian_programs, mapped_arrays,
+--   product_chains, multiplying_instructions, repeated_matrices,
+--   repeated_parts, example_lengths, jacobian_programs, mapped_arrays,
 --   collected_arrays, summed_arrays, chunkable_arrays, divided_programs,
 --   replicated_values, promotions, promoted_arrays, marks_of_saved,
 --   window_caches, marks_alone

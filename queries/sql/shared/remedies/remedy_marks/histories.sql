@@ -40,7 +40,8 @@ of_parts AS MATERIALIZED (
       regexp_extract(s.shape, '\[(\d+)', 1) AS BIGINT
     ) % TRY_CAST(split_part(p.dimensions, ',', 1) AS BIGINT) = 0
 ),
--- Those that join each part with what there is once for all parts.
+-- Those that join each part with what there is once for all parts, and not
+-- with what there is of each.
 joining AS MATERIALIZED (
   SELECT DISTINCT s.module_id, s.instruction_id
   FROM of_parts AS s
@@ -54,6 +55,10 @@ joining AS MATERIALIZED (
   JOIN scheduled_instructions AS e
     ON e.module_id = d.module_id
     AND e.instruction_id = d.operand_id
+  ANTI JOIN read_in_part AS p
+    ON p.module_id = e.module_id
+    AND split_part(p.dimensions, ',', 1)
+      = regexp_extract(e.shape, '^\w+\[(\d+)', 1)
   WHERE b.opcode = 'broadcast'
     AND e.opcode <> 'constant'
     AND s.opcode IN (

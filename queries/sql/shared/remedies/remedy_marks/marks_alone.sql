@@ -14,6 +14,12 @@ UNION ALL
 SELECT p.module_id, p.value_id, 'product_chain', NULL, NULL
 FROM product_chains AS p
 UNION ALL
+SELECT m.module_id, m.value_id, 'repeated_matrix', NULL, NULL
+FROM repeated_matrices AS m
+UNION ALL
+SELECT r.module_id, r.value_id, 'repeated_part', NULL, NULL
+FROM repeated_parts AS r
+UNION ALL
 SELECT
   o.module_id, o.value_id,
   CASE WHEN o.is_summed THEN 'summed_one_hot' ELSE 'one_hot' END, NULL, NULL

@@ -9,9 +9,9 @@ WITH carried AS MATERIALIZED (
   SELECT
     v.module_id, v.value_id, v.size_bytes,
     min(r.loop_name) AS loop_name,
+    bool_or(v.opcode IN ('all-gather', 'all-gather-done')) AS is_gathered,
     bool_or(
-      v.opcode IN ('convert', 'all-gather', 'all-gather-done')
-      OR v.name LIKE '%/convert_element_type'
+      v.opcode = 'convert' OR v.name LIKE '%/convert_element_type'
     ) AS is_converted,
     list_transform(
       string_split(v.dimensions, ','), lambda x: TRY_CAST(x AS BIGINT)
@@ -84,9 +84,12 @@ JOIN stacked AS a
   AND len(a.sides) = len(c.sides)
   AND a.sides[1] = c.sides[1]
 WHERE c.sides[1] > 1
-  -- Of integers there are no gradients, which have the dimensions of weights.
-  AND (c.is_converted OR (a.is_quantised AND c.sides = a.sides))
   AND 4 * c.size_bytes >= 5 * a.size_bytes
+  -- Of integers there are no gradients, which have the dimensions of weights.
+  AND (
+    c.is_gathered
+    OR (c.is_converted OR a.is_quantised) AND c.sides = a.sides
+  )
   AND list_bool_and(list_transform(
     list_zip(c.sides, a.sides), lambda pair: pair[1] % greatest(pair[2], 1) = 0
   ))
