@@ -44,7 +44,8 @@ def reserved(path: Path, run: str) -> int:
             *("rolled", "rolled_summed", "sum_in_loop"),
             "history that while.6 collects",
             "Compute in the loop what is computed from each part of it after the loop,"
-            " and keep sums, or the least or greatest, in its state: no history.",
+            " and stack only that, or keep sums, or the least or greatest, in its"
+            " state: no history.",
         ),
     ],
 )
