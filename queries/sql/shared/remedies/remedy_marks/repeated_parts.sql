@@ -1,5 +1,6 @@
--- step: Arrays that a product reads and that are joined of parts, most of
---   which repeat a smaller array, as of all pairs; and their gradients.
+-- step: Arrays that a product reads and that are joined of parts in their last
+--   dimension, most of which repeat a smaller array, as of all pairs; and
+--   their gradients.
 -- grain: value
 WITH repeating AS MATERIALIZED (
   SELECT s.module_id, s.instruction_id
@@ -23,6 +24,8 @@ joined AS MATERIALIZED (
     ON r.module_id = o.module_id
     AND r.instruction_id = o.instruction_id
   WHERE s.opcode = 'concatenate'
+    AND regexp_extract(o.shape, '(\d+)\]', 1)
+      <> regexp_extract(s.shape, '(\d+)\]', 1)
   GROUP BY s.module_id, s.instruction_id, s.computation_id, s.logical_bytes
   HAVING 2 * sum(o.logical_bytes) FILTER (WHERE r.module_id IS NOT NULL)
     >= s.logical_bytes
