@@ -11,11 +11,14 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
+
+Made = tuple[Callable[..., Any], list[Any]]
+"""A function and the shapes of its arguments."""
 
 
 def shape(*sizes: int) -> Any:
@@ -25,7 +28,7 @@ def shape(*sizes: int) -> Any:
     return jax.ShapeDtypeStruct(sizes, "float32")
 
 
-def gaussian_process() -> tuple[Callable[..., Any], list[Any]]:
+def gaussian_process() -> Made:
     """Return a likelihood: its matrix comes from a vector, but is no band."""
     import jax
     import jax.numpy as jnp
@@ -37,7 +40,7 @@ def gaussian_process() -> tuple[Callable[..., Any], list[Any]]:
     return likelihood, [shape(4096), shape(4096)]
 
 
-def time_series() -> tuple[Callable[..., Any], list[Any]]:
+def time_series() -> Made:
     """Return a scan over time: steps are no examples."""
     import jax
     import jax.numpy as jnp
@@ -54,7 +57,7 @@ def time_series() -> tuple[Callable[..., Any], list[Any]]:
     return filtered, [shape(8192, 32), shape(32, 2048)]
 
 
-def batch_statistics() -> tuple[Callable[..., Any], list[Any]]:
+def batch_statistics() -> Made:
     """Return a normalisation over the batch, which all examples take part in."""
     import jax.numpy as jnp
 
@@ -65,7 +68,7 @@ def batch_statistics() -> tuple[Callable[..., Any], list[Any]]:
     return normalised, [shape(16384, 32), shape(32, 2048)]
 
 
-def shifted_spectrum() -> tuple[Callable[..., Any], list[Any]]:
+def shifted_spectrum() -> Made:
     """Return the spectrum of complex numbers, made of real ones."""
     import jax.numpy as jnp
 
@@ -76,7 +79,7 @@ def shifted_spectrum() -> tuple[Callable[..., Any], list[Any]]:
     return shifted, [shape(4096, 4096)]
 
 
-def derivatives() -> tuple[Callable[..., Any], list[Any]]:
+def derivatives() -> Made:
     """Return the derivative at each of many points: no Jacobian."""
     import jax
     import jax.numpy as jnp
@@ -96,35 +99,37 @@ PROGRAMS = (
 )  # fmt: skip
 
 
-def compile_one(name: str) -> None:
-    """Compile the program of this name."""
-    import jax
+def compile_all(
+    programs: Sequence[Callable[[], Made]],
+    file: Path,
+    archive: str,
+    names: Sequence[str],
+) -> None:
+    """Dump each program of `file` by a process of its own, or compile those named."""
+    if names:
+        import jax
 
-    function, arguments = next(p for p in PROGRAMS if p.__name__ == name)()
-    jax.jit(function).lower(*arguments).compile()
-
-
-def main() -> None:
-    """Dump each program by a process of its own."""
+        for program in programs:
+            if program.__name__ in names:
+                function, arguments = program()
+                jax.jit(function).lower(*arguments).compile()
+        return
     with tempfile.TemporaryDirectory() as home:
-        for program in PROGRAMS:
+        for program in programs:
             folder = Path(home, program.__name__)
             environment = {
                 "XLA_FLAGS": f"--xla_dump_to={folder}",
                 "JAX_PLATFORMS": "cpu",
                 "HOME": home,
             }
-            command = [sys.executable, __file__, program.__name__]
+            command = [sys.executable, str(file), program.__name__]
             subprocess.run(command, env=environment, check=True)
-        with tarfile.open(HERE / "dumps.tar.xz", "w:xz") as archive:
+        with tarfile.open(HERE / archive, "w:xz") as packed:
             for path in sorted(Path(home).rglob("*optimizations*.txt")):
                 text = path.read_text().replace(str(HERE), "/opt/programs")
                 path.write_text(text)
-                archive.add(path, path.relative_to(home))
+                packed.add(path, path.relative_to(home))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        compile_one(sys.argv[1])
-    else:
-        main()
+    compile_all(PROGRAMS, Path(__file__), "dumps.tar.xz", sys.argv[1:])

@@ -140,6 +140,19 @@ def test_nothing_is_advised_that_only_looks_like_a_remedy(tmp_path: Path) -> Non
     assert ask(path, "remedies", top=None) == []
 
 
+def test_no_mask_mean_or_other_layer_is_overlooked(tmp_path: Path) -> None:
+    """Products, caches, joins and loops that differ in one thing from a remedy's."""
+    path = tmp_path / "w.duckdb"
+    ingest([str(DATA / "lookalikes" / "chains.tar.xz")], path, jobs=1)
+    found = {
+        (row["program"], row["rule_id"])
+        for row in ask(path, "remedies", top=None)
+        if row["rule_id"] not in ("donate", "halve_cache")
+    }
+    # All pairs can be computed in chunks, and of an image a part be returned.
+    assert found == {("jit_greatest", "chunk_pairs"), ("jit_blended", "part_of_answer")}
+
+
 @pytest.mark.parametrize(
     ("name", "donation"),
     [

@@ -67,7 +67,7 @@
 --   narrowed_arguments, whole_states, undivided_arguments, whole_updates,
 --   batch_arrays, halved_arrays, read_stacks, stacked_examples,
 --   prepared_stacks, relaid_arrays, gathered_results, real_spectra,
---   product_chains, multiplying_instructions, repeated_matrices,
+--   products, product_chains, multiplied_arrays, repeated_matrices,
 --   repeated_parts, example_lengths, jacobian_programs, mapped_arrays,
 --   collected_arrays, summed_arrays, chunkable_arrays, divided_programs,
 --   replicated_values, promotions, promoted_arrays, marks_of_saved,

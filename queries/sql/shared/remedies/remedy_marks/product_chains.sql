@@ -1,137 +1,109 @@
 -- step: Products that are only scaled, summed and multiplied with another
 --   array, (A B) C, in programs without a backward pass: A (B C) needs none of
---   them. Of no array of these sides is anything else computed.
+--   them. Of no array of as many elements is anything else computed.
 -- grain: value
-WITH sided AS MATERIALIZED (
+WITH sized AS MATERIALIZED (
   SELECT
-    i.module_id, i.instruction_id, i.opcode, i.op_name, i.logical_bytes,
-    -- XLA for TPUs turns products into convolutions.
-    i.opcode = 'dot'
-    OR i.opcode = 'convolution' AND i.op_name LIKE '%dot_general%'
-      AS is_product,
-    list_sort(list_filter(
-      string_split(regexp_extract(i.shape, '^\w+\[([0-9,]*)\]', 1), ','),
-      lambda x: x NOT IN ('', '1')
-    )) AS sides
+    i.module_id, i.instruction_id, i.opcode, i.logical_bytes,
+    p.instruction_id IS NOT NULL AS is_product,
+    CAST(regexp_extract_all(
+      regexp_extract(i.shape, '^\w+\[([\d,]*)\]', 1), '\d+'
+    ) AS DOUBLE[]) AS sides,
+    coalesce(list_product(sides), 1) AS elements
   FROM scheduled_instructions AS i
   JOIN program_traits AS t ON t.module_id = i.module_id
+  LEFT JOIN products AS p
+    ON p.module_id = i.module_id
+    AND p.instruction_id = i.instruction_id
   WHERE NOT t.has_backward
 ),
-made AS (
+-- Each instruction with each of its operands.
+reads AS MATERIALIZED (
   SELECT
-    p.module_id, p.sides, max(p.logical_bytes) AS made_bytes,
-    max(o.logical_bytes) AS read_bytes
-  FROM sided AS p
+    r.module_id, r.instruction_id, r.opcode, r.is_product, r.logical_bytes,
+    r.elements, o.instruction_id AS operand_id, o.elements AS operand_elements,
+    o.logical_bytes AS operand_bytes, list_max(r.sides) AS longest_side
+  FROM sized AS r
   JOIN operands AS e USING (module_id, instruction_id)
-  JOIN sided AS o
+  JOIN sized AS o
     ON o.module_id = e.module_id
     AND o.instruction_id = e.operand_id
-  WHERE p.is_product
-    AND len(p.sides) >= 2
-  GROUP BY p.module_id, p.sides
-  HAVING made_bytes >= 8 * read_bytes
 ),
-multiplied AS (
-  SELECT DISTINCT o.module_id, o.sides
-  FROM sided AS p
-  JOIN operands AS e USING (module_id, instruction_id)
-  JOIN sided AS o
-    ON o.module_id = e.module_id
-    AND o.instruction_id = e.operand_id
-  WHERE p.is_product
-    AND o.sides <> p.sides
+made AS MATERIALIZED (
+  SELECT module_id, elements
+  FROM reads
+  WHERE is_product
+  GROUP BY module_id, elements
+  HAVING max(logical_bytes) >= 8 * max(operand_bytes)
 ),
-summing AS (
-  SELECT
-    c.module_id, c.instruction_id,
-    bool_or(r.opcode IN ('and', 'compare', 'maximum', 'minimum', 'or'))
-      AS is_other
-  FROM called_computations AS c
-  JOIN scheduled_instructions AS r USING (module_id, computation_id)
-  GROUP BY c.module_id, c.instruction_id
-),
--- What has such sides, and what reads it.
-touching AS (
-  SELECT m.module_id, m.sides, s.instruction_id, s.opcode
-  FROM made AS m
-  JOIN sided AS s USING (module_id, sides)
-  UNION
-  SELECT m.module_id, m.sides, r.instruction_id, r.opcode
-  FROM made AS m
-  JOIN sided AS s USING (module_id, sides)
-  JOIN operands AS e
-    ON e.module_id = s.module_id
-    AND e.operand_id = s.instruction_id
-  JOIN sided AS r
-    ON r.module_id = e.module_id
-    AND r.instruction_id = e.instruction_id
-),
--- The same along the longest side, as a sum over that is.
+-- Copies of a sum or number along the longest side, and these converted.
 scales AS MATERIALIZED (
-  SELECT s.module_id, s.sides, s.instruction_id
-  FROM made AS m
-  JOIN sided AS s USING (module_id, sides)
-  JOIN operands AS e USING (module_id, instruction_id)
-  JOIN sided AS o
-    ON o.module_id = e.module_id
-    AND o.instruction_id = e.operand_id
-  WHERE s.opcode = 'broadcast'
-    AND list_product(CAST(o.sides AS DOUBLE[]))
-      * list_max(CAST(s.sides AS DOUBLE[]))
-      <= list_product(CAST(s.sides AS DOUBLE[]))
+  SELECT module_id, instruction_id
+  FROM reads
+  WHERE opcode = 'broadcast'
+    AND operand_elements * longest_side <= elements
 ),
 scaling AS MATERIALIZED (
   SELECT module_id, instruction_id FROM scales
   UNION
-  SELECT s.module_id, s.instruction_id
-  FROM scales AS c
-  JOIN operands AS e
-    ON e.module_id = c.module_id
-    AND e.operand_id = c.instruction_id
-  JOIN sided AS s
-    ON s.module_id = e.module_id
-    AND s.instruction_id = e.instruction_id
-  WHERE s.opcode = 'convert'
+  SELECT r.module_id, r.instruction_id
+  FROM reads AS r
+  JOIN scales AS s
+    ON s.module_id = r.module_id
+    AND s.instruction_id = r.operand_id
+  WHERE r.opcode = 'convert'
 ),
--- Two arrays of these sides, element by element, as with a mask.
+-- Two arrays of as many elements, one by one, as with a mask.
 pairwise AS (
-  SELECT s.module_id, s.sides
-  FROM made AS m
-  JOIN sided AS s USING (module_id, sides)
-  JOIN operands AS e USING (module_id, instruction_id)
-  JOIN sided AS o
-    ON o.module_id = e.module_id
-    AND o.instruction_id = e.operand_id
-    AND o.sides = s.sides
-  ANTI JOIN scaling AS c
-    ON c.module_id = o.module_id
-    AND c.instruction_id = o.instruction_id
-  WHERE s.opcode IN ('divide', 'multiply')
-  GROUP BY s.module_id, s.sides, s.instruction_id
+  SELECT r.module_id, r.elements
+  FROM reads AS r
+  ANTI JOIN scaling AS s
+    ON s.module_id = r.module_id
+    AND s.instruction_id = r.operand_id
+  WHERE r.opcode IN ('divide', 'multiply')
+    AND r.operand_elements = r.elements
+  GROUP BY r.module_id, r.elements, r.instruction_id
   HAVING count(*) > 1
 ),
+-- What a reduction calls that is no sum.
+comparing AS (
+  SELECT DISTINCT c.module_id, c.instruction_id
+  FROM called_computations AS c
+  JOIN scheduled_instructions AS r USING (module_id, computation_id)
+  WHERE r.opcode IN ('and', 'compare', 'maximum', 'minimum', 'or')
+),
+-- What has as many elements, and what reads it.
+touching AS (
+  SELECT module_id, elements, instruction_id, opcode FROM sized
+  UNION
+  SELECT module_id, operand_elements, instruction_id, opcode FROM reads
+),
 linear AS (
-  SELECT t.module_id, t.sides
+  SELECT t.module_id, t.elements
   FROM touching AS t
-  SEMI JOIN multiplied AS m USING (module_id, sides)
-  ANTI JOIN pairwise AS p USING (module_id, sides)
-  LEFT JOIN summing AS c
+  SEMI JOIN made AS m USING (module_id, elements)
+  ANTI JOIN pairwise AS p USING (module_id, elements)
+  LEFT JOIN comparing AS c
     ON c.module_id = t.module_id
     AND c.instruction_id = t.instruction_id
     AND t.opcode = 'reduce'
-  GROUP BY t.module_id, t.sides
+  GROUP BY t.module_id, t.elements
   HAVING bool_and(t.opcode IN (
     'bitcast', 'broadcast', 'convert', 'convolution', 'copy', 'divide', 'dot',
     'fusion', 'get-tuple-element', 'multiply', 'parameter', 'reduce',
     'reshape', 'transpose', 'tuple'
   ))
-    AND NOT bool_or(coalesce(c.is_other, FALSE))
+    AND count(c.instruction_id) = 0
 )
-SELECT v.module_id, v.value_id
+SELECT DISTINCT v.module_id, v.value_id
 FROM arrays AS v
-JOIN linear AS l
-  ON l.module_id = v.module_id
-  AND l.sides = list_sort(list_filter(
-    string_split(v.dimensions, ','), lambda x: x <> '1'
-  ))
+JOIN linear AS l ON l.module_id = v.module_id
+SEMI JOIN reads AS r
+  ON r.module_id = l.module_id
+  AND r.is_product
+  AND r.operand_elements = l.elements
+  AND r.elements <> l.elements
 WHERE v.kind = 'temp'
+  AND list_product(CAST(
+    regexp_extract_all(v.dimensions, '\d+') AS DOUBLE[]
+  )) = l.elements

@@ -15,8 +15,8 @@ WITH RECURSIVE mapped_lengths AS (
 ),
 parts AS MATERIALIZED (
   SELECT
-    v.module_id, v.value_id, v.instruction_id, w.trip_count AS length,
-    r.loop_name
+    v.module_id, v.value_id, v.instruction_id, v.dimensions,
+    w.trip_count AS length, r.loop_name
   FROM read_stacks AS r
   JOIN arrays AS v USING (module_id, value_id)
   JOIN loops() AS w
@@ -28,19 +28,68 @@ parts AS MATERIALIZED (
     AND m.first_side = split_part(v.dimensions, ',', 1)
   WHERE w.trip_count >= 16
   UNION
-  SELECT v.module_id, v.value_id, v.instruction_id, l.length, l.loop_name
+  SELECT
+    v.module_id, v.value_id, v.instruction_id, v.dimensions, l.length,
+    l.loop_name
   FROM parts AS l
   JOIN store.value_uses AS u USING (module_id, instruction_id)
   JOIN arrays AS v
     ON v.module_id = u.module_id
     AND v.value_id = u.value_id
     AND v.kind <> 'parameter'
-    AND TRY_CAST(split_part(v.dimensions, ',', 1) AS BIGINT) % l.length = 0
+    -- Of 144,96,4 a first side of 144, or of 13824: a row for each of 96.
+    AND list_contains(
+      list_transform(
+        range(1, 1 + len(string_split(l.dimensions, ','))),
+        lambda n: list_product(
+          CAST(string_split(l.dimensions, ',')[:n] AS DOUBLE[])
+        )
+      ) || [CAST(l.length AS DOUBLE)],
+      TRY_CAST(split_part(v.dimensions, ',', 1) AS DOUBLE)
+    )
 ),
--- What is computed of all parts and read for each of them, as by a mean.
+-- Instructions that make parts, and those of their fusions.
+computations_of_parts AS (
+  SELECT p.module_id, p.length, c.computation_id
+  FROM parts AS p
+  JOIN called_computations AS c USING (module_id, instruction_id)
+  UNION
+  SELECT p.module_id, p.length, c.computation_id
+  FROM computations_of_parts AS p
+  JOIN scheduled_instructions AS i USING (module_id, computation_id)
+  JOIN called_computations AS c USING (module_id, instruction_id)
+),
+makers AS MATERIALIZED (
+  SELECT i.module_id, p.length, i.instruction_id, i.opcode, i.shape
+  FROM parts AS p
+  JOIN scheduled_instructions AS i USING (module_id, instruction_id)
+  UNION
+  SELECT i.module_id, p.length, i.instruction_id, i.opcode, i.shape
+  FROM computations_of_parts AS p
+  JOIN scheduled_instructions AS i USING (module_id, computation_id)
+),
 mixing AS (
-  SELECT DISTINCT l.module_id, l.length
-  FROM parts AS l
+  -- Where another side is as long, parts may be compared with each other.
+  SELECT m.module_id, m.length
+  FROM makers AS m
+  WHERE m.opcode IN ('reverse', 'scatter', 'sort', 'topk')
+    OR regexp_matches(m.shape, ',' || m.length || '[,\]]')
+  UNION
+  SELECT m.module_id, m.length
+  FROM makers AS m
+  JOIN operands AS e USING (module_id, instruction_id)
+  JOIN scheduled_instructions AS o
+    ON o.module_id = e.module_id
+    AND o.instruction_id = e.operand_id
+  WHERE m.opcode = 'reduce'
+    AND TRY_CAST(regexp_extract(o.shape, '\[(\d+)', 1) AS BIGINT) % m.length
+      = 0
+    AND regexp_extract(o.shape, '\[(\d+)', 1)
+      <> regexp_extract(m.shape, '\[(\d*)', 1)
+  UNION
+  -- What is computed of all parts and read for each of them, as by a mean.
+  SELECT p.module_id, p.length
+  FROM parts AS p
   JOIN store.value_uses AS u USING (module_id, value_id)
   JOIN arrays AS v
     ON v.module_id = u.module_id
@@ -55,17 +104,12 @@ mixing AS (
     ON r.module_id = w.module_id
     AND r.instruction_id = w.instruction_id
 )
-SELECT l.module_id, l.value_id, l.loop_name, l.length
-FROM parts AS l
-JOIN (
-  -- Where another side is as long, parts may be compared with each other.
-  SELECT l.module_id, l.length
-  FROM parts AS l
+SELECT p.module_id, p.value_id, p.loop_name, p.length
+FROM parts AS p
+SEMI JOIN (
+  SELECT p.module_id, p.length
+  FROM parts AS p
   JOIN arrays AS v USING (module_id, value_id)
-  GROUP BY l.module_id, l.length
-  HAVING NOT bool_or(list_contains(
-    string_split(v.dimensions, ',')[2:], CAST(l.length AS VARCHAR)
-  ))
-    AND bool_or(v.name LIKE '%vmap(%')
-) AS p USING (module_id, length)
+  WHERE v.name LIKE '%vmap(%'
+) AS f USING (module_id, length)
 ANTI JOIN mixing AS m USING (module_id, length)

@@ -41,7 +41,7 @@ shaped AS MATERIALIZED (
 uses AS MATERIALIZED (
   SELECT
     f.module_id, f.dimensions, f.element_type, r.opcode, o.operand_index,
-    r.instruction_id, r.home_id
+    r.instruction_id, r.home_id, r.dimensions AS result_dimensions
   FROM forms AS f
   JOIN shaped AS s USING (module_id, dimensions, element_type)
   JOIN operands AS o
@@ -97,6 +97,8 @@ read_otherwise AS (
       'dynamic-slice', 'dynamic-update-slice', 'fusion', 'get-tuple-element',
       'opt-barrier', 'tuple', 'while'
     )
+    -- What reads it in other dimensions is not looked for.
+    OR u.opcode = 'bitcast' AND u.result_dimensions <> u.dimensions
 )
 SELECT
   v.module_id, v.value_id, format(
