@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from make_dumps import Made, compile_all, shape
+# It lies beside this script, in no package.
+from make_dumps import Made, compile_all, shape  # type: ignore[import-not-found]
 
 
 def cache_of(length: int) -> Any:
