@@ -7,7 +7,8 @@
 --   replaced by. cache: the same, and temporary arrays of its dimensions,
 --   with or without the first one. moved: moved_results, and of them stacked
 --   where is_stacked. replicated: arguments of replicated_tensors, and
---   optimiser state that each device holds whole. padded: arrays of two
+--   optimiser state that each device holds whole; partly_replicated: those in
+--   parts, in programs without a backward pass. padded: arrays of two
 --   dimensions or more that are larger than their data, but for padded_rows:
 --   copies of an argument in another layout that takes more, of which several
 --   rows fill the tile. saved: saved_values outside of loops, less what one
@@ -41,19 +42,20 @@
 --   all iterations. relaid: copies of whole arguments that XLA for TPUs makes
 --   with the dimensions in another order, and what follows them in their
 --   bytes. spectrum: complex arrays of real numbers for a Fourier transform.
---   product_chain: products that are only multiplied with another array.
---   window: caches of which less than half is read. chunkable: temporary
---   arrays of vmap with a part for each example. whole_result: results that
---   are gathered to be returned. narrowed: 32-bit arguments that are only
---   read to make 16 bits of them. rounded: arrays of programs that are not
---   compiled for a CPU, without operations that need more digits, such as a
---   Cholesky factor. grown: results that are an argument with little behind
---   it. dense_gradient: gradients of tables of which few rows are read.
---   gathered: gathered_values, from their second step to the one before they
---   are read. awaiting: temporary arrays of an argument's dimensions that an
---   operation reads with a number computed from several of them later on,
---   such as the norm of all gradients, and those of which the number is
---   computed, as far as they are live then; from their second step on.
+--   product_chain: product_chains. repeated_matrix: repeated_matrices.
+--   repeated_part: repeated_parts. window: window_caches. chunkable:
+--   temporary arrays of vmap with a part for each example. whole_result:
+--   results that are gathered to be returned. narrowed: 32-bit arguments that
+--   are only read to make 16 bits of them. rounded: arrays of programs that
+--   are not compiled for a CPU, without operations that need more digits,
+--   such as a Cholesky factor. grown: results that are an argument with
+--   little behind it. dense_gradient: gradients of tables of which few rows
+--   are read. gathered: gathered_values, from their second step to the one
+--   before they are read. awaiting: temporary arrays of an argument's
+--   dimensions that an operation reads with a number computed from several of
+--   them later on, such as the norm of all gradients, and those of which the
+--   number is computed, as far as they are live then; from their second step
+--   on.
 -- grain: module content, value, mark, subject
 -- steps: described_values, arrays, missed_pairs, arguments, argument_places,
 --   updating_programs, argument_sizes, batch_sizes, scheduled_instructions,
@@ -71,7 +73,7 @@
 --   repeated_parts, example_lengths, jacobian_programs, mapped_arrays,
 --   collected_arrays, summed_arrays, chunkable_arrays, divided_programs,
 --   replicated_values, promotions, promoted_arrays, marks_of_saved,
---   window_caches, marks_alone
+--   window_caches, marks_alone, marks_of_sets
 -- param run
 -- param program
 -- column module_id
@@ -182,27 +184,11 @@ WITH marked AS (
   LEFT JOIN program_traits AS t ON t.module_id = v.module_id
   UNION ALL
   SELECT
-    v.*, CASE WHEN p.is_packable THEN 'padded_rows' ELSE 'padded' END,
-    p.subject, p.padding_bytes, p.size_bytes, 0, NULL, NULL
-  FROM arrays AS v
-  JOIN padded_arrays AS p
-    ON p.module_id = v.module_id
-    AND p.value_id = v.value_id
-  UNION ALL
-  SELECT
     v.*, s.mark, s.subject, s.part, s.whole, 0, s.from_step, s.until_step
   FROM arrays AS v
   JOIN marks_of_saved AS s
     ON s.module_id = v.module_id
     AND s.value_id = v.value_id
-  UNION ALL
-  SELECT
-    v.*, 'long_loop', 'values that ' || l.loop_name || ' saves per iteration',
-    l.part, l.whole, 0, NULL, NULL
-  FROM arrays AS v
-  JOIN long_loops AS l
-    ON l.module_id = v.module_id
-    AND l.value_id = v.value_id
   UNION ALL
   SELECT
     v.*, 'awaiting', 'all gradients', 1, 1, 0, v.start_step + 1, NULL
@@ -222,14 +208,6 @@ WITH marked AS (
     AND v.kind = 'temp'
   UNION ALL
   SELECT
-    v.*, 'prepared', 'arrays made for all iterations of ' || s.loop_name,
-    s.part, s.whole, 0, NULL, NULL
-  FROM arrays AS v
-  JOIN prepared_stacks AS s
-    ON s.module_id = v.module_id
-    AND s.value_id = v.value_id
-  UNION ALL
-  SELECT
     v.* REPLACE (p.operation_id AS instruction_id), 'promoted', p.subject,
     NULL, NULL, 0, NULL, NULL
   FROM arrays AS v
@@ -237,39 +215,17 @@ WITH marked AS (
     ON p.module_id = v.module_id
     AND p.value_id = v.value_id
   UNION ALL
-  SELECT v.*, 'relaid', r.subject, r.part, r.whole, 0, NULL, NULL
-  FROM arrays AS v
-  JOIN relaid_arrays AS r
-    ON r.module_id = v.module_id
-    AND r.value_id = v.value_id
-  UNION ALL
   SELECT v.*, s.mark, NULL, s.part, s.whole, 0, NULL, NULL
   FROM arrays AS v
   JOIN marks_alone AS s
     ON s.module_id = v.module_id
     AND s.value_id = v.value_id
   UNION ALL
-  SELECT v.*, 'window', c.subject, c.part, c.whole, 0, NULL, NULL
+  SELECT v.*, s.mark, s.subject, s.part, s.whole, 0, NULL, NULL
   FROM arrays AS v
-  JOIN window_caches AS c
-    ON c.module_id = v.module_id
-    AND c.value_id = v.value_id
-  UNION ALL
-  SELECT
-    v.*, 'chunkable', c.subject, c.part, c.whole, 0, NULL, NULL
-  FROM arrays AS v
-  JOIN chunkable_arrays AS c
-    ON c.module_id = v.module_id
-    AND c.value_id = v.value_id
-  UNION ALL
-  SELECT v.*, 'narrowed', 'all of ' || a.root, NULL, NULL, 0, NULL, NULL
-  FROM arrays AS v
-  JOIN arguments AS a
-    ON a.module_id = v.module_id
-    AND a.value_id = v.value_id
-  JOIN narrowed_arguments AS n
-    ON n.module_id = v.module_id
-    AND n.value_id = v.value_id
+  JOIN marks_of_sets AS s
+    ON s.module_id = v.module_id
+    AND s.value_id = v.value_id
   UNION ALL
   SELECT
     v.* EXCLUDE (subject, is_history, is_answer),
@@ -292,12 +248,6 @@ WITH marked AS (
     'results ' || g.likeness, 1, 1, 1, NULL, NULL
   FROM described_values AS v
   JOIN grown_results AS g
-    ON g.module_id = v.module_id
-    AND g.value_id = v.value_id
-  UNION ALL
-  SELECT v.*, 'dense_gradient', g.subject, 1, 1, 0, NULL, NULL
-  FROM arrays AS v
-  JOIN dense_gradients AS g
     ON g.module_id = v.module_id
     AND g.value_id = v.value_id
   UNION ALL
