@@ -17,6 +17,9 @@ from hlodb.schema.warehouse import connect
 
 TRUTHS = {truth.program: truth for truth in truths()}
 
+MOST = {"brain_patches": 1.01, "codon_tree": 1.02, "table_pairs": 1.02}
+"""Of what came, where the edited program needs an array of its own for the rest."""
+
 
 @pytest.mark.parametrize(
     ("program", "rule", "subject", "off"),
@@ -80,8 +83,8 @@ def test_the_edit_of_an_expert_comes_first(
     assert (first["rule_id"], first["subject"]) == (rule, subject)
     promised = int(first["saved_reserved_bytes"])
     assert promised == pytest.approx(found.measured[0], rel=off)
-    # It may fall further: a promise is hardly more than what came.
-    assert promised <= 1.02 * found.measured[0]
+    # It may fall further: a promise is no more than what came.
+    assert promised <= MOST.get(program, 1.002) * found.measured[0]
 
 
 def listed(program: str, folder: Path) -> list[dict[str, Any]]:
