@@ -307,16 +307,16 @@ def _require_known_values(
         if parameter.source is None:
             continue
         table, column = parameter.source
-        known: set[Any] = {
-            row[0]
-            for row in connection.execute(
-                f'SELECT DISTINCT "{column}" FROM "{table}"'
-            ).fetchall()
-        }
         run = values.get("run") if table == "modules" else None
         for each in value if isinstance(value, list) else [value]:
-            if each not in known:
-                raise UsageError(_not_held(connection, parameter, each, known, run))
+            if not connection.execute(
+                f'SELECT 1 FROM "{table}" WHERE "{column}" = ? LIMIT 1', [each]
+            ).fetchall():
+                known = connection.execute(
+                    f'SELECT DISTINCT "{column}" FROM "{table}"'
+                ).fetchall()
+                names = [name for (name,) in known]
+                raise UsageError(_not_held(connection, parameter, each, names, run))
 
 
 def _not_held(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any
 
 from hlodb.reports.judge.definitions import Metric
@@ -142,14 +143,18 @@ def plain(value: Any) -> Any:
         return [plain(each) for each in value]
     if not hasattr(value, "__dataclass_fields__"):
         return value
-    names = value.__dataclass_fields__
-    return published(type(value), {name: getattr(value, name) for name in names})
+    return {
+        name: plain(getattr(value, name)) for name in _published_names(value.__class__)
+    }
 
 
 def published(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the published fields of a record of a report that `values` has."""
     return {
-        field.name: plain(values[field.name])
-        for field in fields(kind)
-        if field.repr and field.name in values
+        name: plain(values[name]) for name in _published_names(kind) if name in values
     }
+
+
+@cache
+def _published_names(kind: type) -> list[str]:
+    return [field.name for field in fields(kind) if field.repr]

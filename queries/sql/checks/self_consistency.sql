@@ -52,7 +52,9 @@ occurrences AS (
 judged AS (
   SELECT
     o.*, c.check_name, c.status, c.expected, c.found
-  FROM module_sums() AS c
+  FROM module_sums(module_ids := (
+    SELECT list(n.module_id) FROM counted AS n
+  )) AS c
   JOIN occurrences AS o USING (module_id)
 )
 SELECT

@@ -114,7 +114,10 @@ judged AS (
     AND l.platform IS NOT DISTINCT FROM m.platform
     AND l.color = m.space_color
     AND l.space_name = m.space_name
-  LEFT JOIN run_time_memory() AS t ON t.module_id = m.module_id
+  LEFT JOIN run_time_memory(module_ids := (
+    SELECT list(DISTINCT n.module_id) FROM measured AS n
+  )) AS t
+    ON t.module_id = m.module_id
   LEFT JOIN cut AS p ON p.module_id = m.module_id
 ),
 left_over AS (

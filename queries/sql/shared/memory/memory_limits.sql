@@ -33,9 +33,14 @@ WITH spaces AS (
   SELECT DISTINCT
     m.run_id, m.platform, m.color AS space_color, m.space_name,
     m.color = 0 AND m.platform IS DISTINCT FROM 'cpu' AS is_main
-  FROM module_memory AS m
-  WHERE $run_ids IS NULL
-    OR list_contains($run_ids, m.run_id)
+  FROM (
+    -- Unnested, they are taken for a few rows.
+    SELECT
+      unnest(list_distinct(coalesce(
+        $run_ids, (SELECT list(r.run_id) FROM runs AS r)
+      ))) AS run_id
+  ) AS w
+  JOIN module_memory AS m USING (run_id)
 ),
 logged AS (
   SELECT

@@ -75,20 +75,14 @@ rooted AS (
   HAVING count(b.named_instruction) = 0
     AND count(DISTINCT b.root_name) = 1
 ),
-called AS (
-  SELECT
-    m.run_id, m.program,
-    trim(regexp_replace(m.program, '[^A-Za-z0-9]+', '_', 'g'), '_')
-      AS root_name
-  FROM modules AS m
-  GROUP BY m.run_id, m.program
-),
 pathed AS (
-  SELECT
+  SELECT DISTINCT
     b.run_id, b.log_path, b.ordinal, m.program AS program_name,
     m.run_id AS other_id, 3 AS standing, 1 AS found_count
   FROM rooted AS b
-  JOIN called AS m USING (root_name)
+  JOIN modules AS m
+    ON trim(regexp_replace(m.program, '[^A-Za-z0-9]+', '_', 'g'), '_')
+      = b.root_name
 ),
 asked AS (
   SELECT

@@ -4,29 +4,42 @@
 --   kind of a custom fusion or the target of a custom call; Fourier transforms
 --   on GPUs only.
 -- grain: module content
+-- param module_ids
 -- column module_id
 -- column run_time_count BIGINT count neutral: Number of such instructions.
 -- column caveat VARCHAR text neutral: Sentence that names them.
-WITH called AS (
+WITH wanted AS MATERIALIZED (
+  -- Unnested, they are taken for a few rows.
   SELECT
-    i.module_id, i.opcode,
-    CASE
-      WHEN i.opcode = 'custom-call' THEN i.custom_call_target
-      ELSE regexp_extract(i.backend_config, '"kind": ?"([^"]+)"', 1)
-    END AS target
-  FROM instructions AS i
-  WHERE i.opcode = 'custom-call'
+    unnest(list_distinct(coalesce(
+      $module_ids, (SELECT list(n.module_id) FROM store.snapshots AS n)
+    ))) AS module_id
+),
+made AS MATERIALIZED (
+  SELECT i.module_id, i.opcode, i.custom_call_target, i.backend_config
+  FROM wanted
+  JOIN instructions AS i USING (module_id)
+  WHERE i.opcode IN ('custom-call', 'fft')
     OR (i.opcode = 'fusion' AND i.fusion_kind = 'kCustom')
-  UNION ALL
-  SELECT i.module_id, i.opcode, i.opcode
-  FROM instructions AS i
-  WHERE i.opcode = 'fft'
-    -- Only XLA's compilers for GPUs write it.
-    AND i.module_id IN (
-      SELECT g.module_id
-      FROM instructions AS g
-      WHERE contains(g.backend_config, '"operation_queue_id"')
-    )
+),
+-- Only XLA's compilers for GPUs write it.
+on_gpu AS (
+  SELECT DISTINCT i.module_id
+  FROM (SELECT DISTINCT d.module_id FROM made AS d WHERE d.opcode = 'fft')
+  JOIN instructions AS i USING (module_id)
+  WHERE contains(i.backend_config, '"operation_queue_id"')
+),
+called AS (
+  SELECT
+    d.module_id, d.opcode,
+    CASE d.opcode
+      WHEN 'custom-call' THEN d.custom_call_target
+      WHEN 'fft' THEN d.opcode
+      ELSE regexp_extract(d.backend_config, '"kind": ?"([^"]+)"', 1)
+    END AS target
+  FROM made AS d
+  WHERE d.opcode <> 'fft'
+    OR d.module_id IN (SELECT g.module_id FROM on_gpu AS g)
 ),
 -- Each target once: DuckDB compiles a pattern that is no constant per row.
 targets AS (
