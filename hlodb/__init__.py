@@ -2,7 +2,8 @@
 
 hlodb.explain(function, *shapes)  what fills the memory of a JAX program
 hlodb.capture(compiled, run=…)    a compiled JAX program in
-hlodb.fit(function, shapes)       the largest batch, sequence or width that fits
+hlodb.fit(function, shapes)       how memory grows with batch, sequence or width
+hlodb.largest_size(function, …)   the largest that fits, found by compiling
 hlodb.open(database).query(name)  canned questions
 hlodb.open(database).sql(text)    questions of your own
 hlodb.engine(database)            SQLAlchemy; its tables: import hlodb.schema.tables
@@ -25,6 +26,7 @@ __all__ = [
     "errors",
     "explain",
     "fit",
+    "largest_size",
     "open",
 ]
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from hlodb import errors
     from hlodb.integrations.jax_capture import capture
     from hlodb.integrations.jax_explain import explain
-    from hlodb.integrations.jax_fit import fit
+    from hlodb.integrations.jax_fit import fit, largest_size
     from hlodb.schema.engine import engine
     from hlodb.warehouse import Warehouse, open
 
@@ -50,6 +52,7 @@ _HOMES = {
     "engine": "hlodb.schema.engine",
     "explain": "hlodb.integrations.jax_explain",
     "fit": "hlodb.integrations.jax_fit",
+    "largest_size": "hlodb.integrations.jax_fit",
     "open": "hlodb.warehouse",
 }
 

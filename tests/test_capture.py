@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
 
 import hlodb
 from hlodb.cli import main
@@ -17,6 +20,7 @@ from hlodb.errors import UsageError
 from hlodb.ingest.formats.proto.hlo_pb2 import HloProto
 from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
 from hlodb.integrations.jax_capture import captured_files
+from hlodb.integrations.jax_fit import search
 from hlodb.queries import macros
 from tests.conftest import DATA
 
@@ -120,6 +124,7 @@ def test_text_and_analysis(tmp_path: Path) -> None:
 def test_programs_gather_in_one_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     db = tmp_path / "w.duckdb"
     installed: list[duckdb.DuckDBPyConnection] = []
     install = macros.install_macros
@@ -304,3 +309,78 @@ def test_a_reader_in_the_same_process_does_not_lock_a_capture_out(
         assert warehouse.sql(count).rows == other.sql(count).rows == [(2,)]
     with pytest.raises(UsageError, match="closed"):
         warehouse.sql(count)
+
+
+class Sized:
+    """A jitted function of one size, and what `lower` and `compile` give of it."""
+
+    def __init__(self, bytes_of: Callable[[int], int]) -> None:
+        self.bytes_of = bytes_of
+        self.compiled: list[int] = []
+
+    def lower(self, size: int) -> Sized:
+        self.compiled.append(size)
+        return self
+
+    def compile(self, options: dict[str, object] | None = None) -> Compiled:
+        """Refuse options, as older releases do, and what needs more than is there."""
+        size = self.bytes_of(self.compiled[-1])
+        if size > 2 * FITTING:
+            raise RuntimeError("RESOURCE_EXHAUSTED: Ran out of memory in memory space")
+        if options:
+            raise RuntimeError("INVALID_ARGUMENT: no such option as xla_dump_to")
+        assignment = HloProto().buffer_assignment
+        assignment.buffer_allocations.add(index=0, size=size)
+        text = PROGRAM.read_text().replace("constant(100)", f"constant({size})")
+        return Compiled(text, Stats(assignment.SerializeToString(), **SIZES))
+
+
+FITTING = 64_000
+
+
+@pytest.mark.slow
+def test_the_largest_size_is_found_by_compiling() -> None:
+    function = Sized(lambda n: 100 * n + max(0, n - 400) * 500)
+    largest = hlodb.largest_size(
+        function, lambda n: (n,), (8, 16), limit=FITTING, multiple=4
+    )
+    assert largest.fits is not None
+    assert largest.too_large is not None
+    assert largest.fits <= 440 < largest.too_large <= 1.05 * largest.fits
+    assert sorted(set(function.compiled)) == [*largest.reserved]
+    assert largest.reserved == {
+        n: size if (size := function.bytes_of(n)) <= 2 * FITTING else None
+        for n in function.compiled
+    }
+
+
+@given(
+    st.integers(0, 10**6),
+    st.lists(st.integers(1, 1000), min_size=1, max_size=3, unique=True),
+    st.lists(st.none() | st.integers(0, 10**7)),
+    st.sampled_from([0.0, 0.05, 0.5]),
+)
+def test_a_search_ends_at_what_fits(
+    largest: int, first: list[int], guesses: list[int | None], within: float
+) -> None:
+    """Whatever the laws say, right or wrong."""
+    tried = []
+
+    def is_fitting(size: int) -> bool:
+        tried.append(size)
+        return size <= largest
+
+    fits, too_large = search(
+        is_fitting, lambda: guesses.pop() if guesses else None, first, within, 500
+    )
+    assert too_large is not None
+    assert fits <= largest < too_large
+    assert too_large - fits <= max(1, fits * within)
+    assert len(tried) == len(set(tried)) <= 80 + 3 * len(guesses)
+
+
+def test_a_search_goes_on_where_larger_sizes_fit_again() -> None:
+    fitting = [*range(1, 600), *range(1000, 1900)]
+    fits, too_large = search(fitting.__contains__, lambda: None, [256, 512], 0.05, 50)
+    assert fits in range(1805, 1900)
+    assert too_large in range(1900, 1995)

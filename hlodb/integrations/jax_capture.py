@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hlodb.errors import UsageError
@@ -33,6 +34,7 @@ from hlodb.queries.new_warehouse import provide_warehouse
 from hlodb.queries.renewal import renew_macros
 from hlodb.schema.open_readers import let_readers_step_aside
 
+_ANALYSIS = "memory_analysis.json"
 _NAME = re.compile(r"HloModule\s+([^\s,]+)")
 _NOT_IN_NAMES = re.compile(r"[/\\\[\] ]")
 
@@ -53,10 +55,39 @@ def capture(
     may stay open. Raises UsageError where `compiled` has no HLO text, WarehouseError as
     `hlodb ingest` does.
     """
-    files = captured_files(compiled)
-    request = RunRequest(run, series, commit, _labels(compiled) | dict(labels or {}))
+    labelled = _labels(compiled) | dict(labels or {})
+    request = RunRequest(run, series, commit, labelled)
+    return _store(captured_files(compiled), request, db)
+
+
+def capture_program(
+    program: Any, arguments: Sequence[Any], *, run: str, db: str | Path
+) -> RunSummary:
+    """Compile a function and store it, as `capture` does; give what the run holds.
+
+    `program` may also be a `jax.stages.Lowered` or `Compiled`. Where JAX does not give
+    the buffer assignment of what is compiled here, as for a TPU, XLA dumps it. Raises
+    what the compiler does.
+    """
+    with TemporaryDirectory(prefix="hlodb-dump-") as folder:
+        compiled = _compiled(program, arguments, folder)
+        files = captured_files(compiled)
+        if not any(path.endswith(".hlo.pb") for path in files):
+            dumped = {p.name: p.read_bytes() for p in Path(folder).glob("*.txt")}
+            if any("-buffer-assignment" in name for name in dumped):
+                stats = {Path(p).name: data for p, data in files.items()}
+                files = dumped | {_ANALYSIS: stats.get(_ANALYSIS, b"[]")}
+    return _store(files, RunRequest(run, None, None, _labels(compiled)), db)
+
+
+def _store(
+    files: Mapping[str, bytes], request: RunRequest, db: str | Path | None
+) -> RunSummary:
     source = RunSource(
-        run, "hlodb.capture", len(files), _read=lambda refuse: _units(files, refuse)
+        str(request.name),
+        "hlodb.capture",
+        len(files),
+        _read=lambda refuse: _units(files, refuse),
     )
     file = Path(db or default_db())
     let_readers_step_aside(file)
@@ -67,11 +98,26 @@ def capture(
     return summaries[0]
 
 
-def compiled_program(program: Any, arguments: Sequence[Any] = ()) -> Any:
-    """Return a `jax.stages.Compiled` of itself, a `Lowered`, or a function."""
+def _compiled(program: Any, arguments: Sequence[Any], folder: str) -> Any:
+    """Return a `jax.stages.Compiled`; what XLA dumps of it goes into `folder`."""
     if hasattr(program, "lower") or not hasattr(program, "as_text"):
         program = _jitted(program).lower(*arguments)
-    return program.compile() if hasattr(program, "compile") else program
+    if not hasattr(program, "compile"):
+        return program
+    try:
+        return program.compile(
+            {"xla_dump_to": folder, "xla_dump_hlo_as_text": True},
+        )
+    except Exception as error:
+        # Not every release takes these options; another fault is raised again below.
+        if is_out_of_memory(error):
+            raise
+    return program.compile()
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Return whether a compiler of XLA refused a program for lack of memory."""
+    return "RESOURCE_EXHAUSTED" in str(error)
 
 
 def _jitted(function: Any) -> Any:
@@ -100,7 +146,7 @@ def captured_files(compiled: Any) -> dict[str, bytes]:
     files = {
         f"{stem}.txt": text.encode(),
         f"{stem}.hlo.pb": _hlo_proto(compiled, stats),
-        f"{folder}/memory_analysis.json": _analysis(found[1], stats),
+        f"{folder}/{_ANALYSIS}": _analysis(found[1], stats),
     }
     return {path: data for path, data in files.items() if data}
 

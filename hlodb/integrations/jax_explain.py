@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hlodb.integrations.jax_capture import capture, compiled_program
+from hlodb.integrations.jax_capture import capture_program
 from hlodb.integrations.notebook import Page
 from hlodb.schema.warehouse import connect
 from hlodb.text import parse_size
@@ -38,7 +38,7 @@ def explain(
     limits = Settings(limit_bytes=size).limits()
     with TemporaryDirectory(prefix="hlodb-explain-") as folder:
         file = Path(folder) / "explain.duckdb"
-        capture(compiled_program(program, arguments), run="explained", db=file)
+        capture_program(program, arguments, run="explained", db=file)
         with connect(file) as connection:
             found = [read_overview(connection, None, None, 0, top=top, limits=limits)]
             drawings = [read_drawings(connection, found[0], 1)]
