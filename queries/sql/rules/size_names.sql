@@ -14,4 +14,5 @@
 --   (of several) or largest: which of its dimensions; any: each; first of
 --   several: the first, where that of another argument changes by the same
 --   sizes; leading: another than the first, of the size that most arrays of
---   the program have first.
+--   the program have first; square: one of two neighbours after the first that
+--   are as large as each other on both sides.

@@ -106,6 +106,17 @@ named_dimensions AS (
         WHEN 'leading' THEN d.dimension > 1 AND d.is_leading
         WHEN 'last' THEN d.dimension > 1 AND d.dimension = len(d.base_sizes)
         WHEN 'later' THEN d.dimension > 2
+        WHEN 'square'
+          THEN d.dimension > 1
+          AND (
+            d.dimension > 2
+            AND d.base_sizes[d.dimension - 1] = d.base_sizes[d.dimension]
+            AND d.candidate_sizes[d.dimension - 1]
+              = d.candidate_sizes[d.dimension]
+            OR d.base_sizes[d.dimension + 1] = d.base_sizes[d.dimension]
+            AND d.candidate_sizes[d.dimension + 1]
+              = d.candidate_sizes[d.dimension]
+          )
         WHEN 'largest'
           THEN d.base_sizes[d.dimension] = list_max(d.base_sizes)
           AND d.candidate_sizes[d.dimension] = list_max(d.candidate_sizes)

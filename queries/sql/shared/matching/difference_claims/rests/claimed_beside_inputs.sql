@@ -1,8 +1,9 @@
 -- step: Spaces with a claim of an edit where the inputs differ too, but
 --   nothing else: they have the rest with it. Where an argument is of another
 --   size, so is most of the program: is_together says that it is not divided,
---   as what is left is less than what rows show of the inputs, or buffers that
---   are not found again hold half of the difference the other way, or as a
+--   as what is left is less than what rows show of the inputs, or buffers
+--   that are not found again hold half of the difference the other way, or as
+--   what follows from larger arguments is smaller, or the reverse, or as a
 --   twentieth or more is of new weights, such as those of one more layer,
 --   which are computed with. Nor where what is left goes the way of arguments
 --   of another type: what is copied of them has that type, too.
@@ -35,6 +36,7 @@ SELECT
     AND (
       2 * abs(any_value(s.share_bytes)) > abs(any_value(e.total_delta))
       OR any_value(r.other_bytes) >= 0.5 * abs(any_value(e.total_delta))
+      OR any_value(r.resized_bytes) * any_value(s.share_bytes) < 0
     )
     OR coalesce(any_value(r.has_retyped), FALSE)
     AND sign(any_value(s.share_bytes))
@@ -46,6 +48,9 @@ LEFT JOIN (
   SELECT
     d.pair, d.space_color,
     bool_or(c.part = 'resized' AND c.parameter IS NOT NULL) AS has_resized,
+    sum(c.delta_bytes) FILTER (
+      WHERE c.part = 'resized' AND c.parameter IS NOT NULL
+    ) AS resized_bytes,
     bool_or(c.part = 'retyped' AND c.parameter IS NOT NULL) AS has_retyped,
     coalesce(sum(abs(c.delta_bytes)) FILTER (
       WHERE c.part NOT IN ('resized', 'retyped', 'repadded')

@@ -23,13 +23,20 @@ WITH uneven_groups AS (
   HAVING greatest(base_count, candidate_count)
     > 2 * least(base_count, candidate_count) + 2
 ),
--- What is compared: operations of one key and shape, and what another function
--- computes, with as many elements.
+-- What is compared: operations of one key and shape (of as many dimensions,
+-- where arguments have other sizes), and what another function computes, with
+-- as many elements.
 likenesses AS (
   SELECT
-    *, FALSE AS is_rewritten,
-    hash(key, regexp_extract(shape, '\[.*')) AS likeness
-  FROM grouped_operations
+    o.*, FALSE AS is_rewritten,
+    hash(
+      o.key,
+      CASE WHEN coalesce(g.has_same_sizes, TRUE)
+        THEN regexp_extract(o.shape, '\[.*')
+        ELSE CAST(len(string_split(o.dims, ',')) AS VARCHAR) END
+    ) AS likeness
+  FROM grouped_operations AS o
+  LEFT JOIN argument_agreement AS g USING (pair)
   UNION ALL
   SELECT
     *, TRUE, hash(operation, list_product(CAST(

@@ -1,6 +1,7 @@
 -- step: Names of the operations of a group, on each side, those first that say
 --   most of it. Those of the forward pass name it, if there are any, and what
---   has a result of half the largest before what has less. Arithmetic, and
+--   has a result of half the largest before what has less; where each side has
+--   products, scatters, sorts or transforms, these come first. Arithmetic, and
 --   conversions even more, say little of what is computed. The unnamed are
 --   there, but name nothing. Where one side has nothing but integers of random
 --   numbers, that is left out: another key is drawn, or another part of it.
@@ -18,6 +19,9 @@ WITH operation_sums AS (
       opcode NOT IN ('while', 'reduce') AND element_type = 'tuple'
     ) AS returns_tuple,
     bool_and(element_type IN ('u32', 'u64')) AS is_of_bits,
+    bool_or(
+      is_once AND opcode IN ('convolution', 'dot', 'fft', 'scatter', 'sort')
+    ) AS is_telling,
     min(instruction_id) AS first_id,
     arg_max(line, (is_once, size_bytes, -instruction_id)) AS line
   FROM (
@@ -34,6 +38,10 @@ named_operations AS (
   SELECT
     s.*, s.is_forward OR NOT bool_or(s.is_forward) OVER same_side AS is_named,
     CASE
+      WHEN s.is_telling
+        AND bool_or(s.is_telling AND s.is_candidate) OVER same_group
+        AND bool_or(s.is_telling AND NOT s.is_candidate) OVER same_group
+        THEN -1
       WHEN s.operation = 'convert_element_type' THEN 3
       WHEN s.returns_tuple THEN 0
       WHEN 2 * s.largest_bytes < max(s.largest_bytes) OVER same_side THEN 2
@@ -47,7 +55,8 @@ named_operations AS (
   FROM operation_sums AS s
   WINDOW same_side AS (
     PARTITION BY s.pair, s.source_file, s.function_name, s.is_candidate
-  )
+  ),
+  same_group AS (PARTITION BY s.pair, s.source_file, s.function_name)
   QUALIFY NOT (
     bool_and(s.is_of_bits OR s.returns_tuple) OVER same_side
     AND bool_or(s.is_of_bits) OVER same_side
