@@ -135,10 +135,8 @@ lifted AS (
   GROUP BY o.pair, o.is_candidate, o.frame_id
 )
 SELECT
-  o.pair, o.is_candidate, o.frame_id,
-  coalesce(m.source_file, o.source_file) AS source_file,
-  coalesce(m.function_name, r.candidate_function, o.function_name)
-    AS function_name,
+  o.pair, o.is_candidate, o.frame_id, o.source_file,
+  coalesce(r.candidate_function, o.function_name) AS function_name,
   o.line, o.callee, o.distance, o.is_added
 FROM (
   SELECT
@@ -151,8 +149,3 @@ LEFT JOIN renamed_functions AS r
   AND NOT o.is_candidate
   AND r.file_name = o.source_file
   AND r.function_name = o.function_name
-LEFT JOIN moved_frames AS m
-  ON m.pair = o.pair
-  AND m.frame_id = o.frame_id
-  AND NOT o.is_candidate
-  AND o.distance = 0

@@ -1,18 +1,20 @@
--- step: Operations that give arrays, loops and custom calls, each with the key
---   that it is recognised by on the other side: its path, opcode and the
---   innermost function of the user that it comes from and both sides have; a
---   call of a jitted function of a library also by that. is_located: it comes from a line
---   of the user; may_start: it computes something, and is no scalar;
---   is_stacked: it writes what a loop stacks; op_paths: its paths after those
---   of the calls that lead to it, one per line.
+-- step: Operations that give arrays, loops and custom calls, each with the
+--   key that it is recognised by on the other side: its path, opcode and the
+--   function of the user that it comes from; a call of a jitted function of a
+--   library also by that. outer_function: the innermost function of the user
+--   that both sides have. is_located: it comes from a line of the user;
+--   may_start: it computes something, and is no scalar; is_stacked: it writes
+--   what a loop stacks; op_paths: its paths after those of the calls that
+--   lead to it, one per line.
 -- grain: pair, side, instruction
 WITH RECURSIVE shared_functions AS (
-  SELECT c.pair, c.function_name
-  FROM (SELECT DISTINCT pair, is_candidate, function_name FROM call_sites) AS c
-  GROUP BY c.pair, c.function_name
+  SELECT i.pair, i.function_name
+  FROM (SELECT DISTINCT pair, is_candidate, function_name FROM innermost_calls)
+    AS i
+  GROUP BY i.pair, i.function_name
   HAVING count(*) = 2
 ),
-shared_calls AS (
+outer_calls AS (
   SELECT
     c.pair, c.is_candidate, c.frame_id,
     arg_min(c.function_name, c.distance) AS function_name
@@ -66,7 +68,8 @@ SELECT
     AS is_recomputed,
   coalesce(contains(f.op_name, 'transpose('), FALSE)
     OR w.computation_id IS NULL AS is_backward,
-  u.function_name AS user_function, n.function_name IS NOT NULL AS is_located,
+  u.function_name AS user_function, r.function_name AS outer_function,
+  n.function_name IS NOT NULL AS is_located,
   hash(
     c.core, f.opcode, u.function_name, n.function_name IS NULL, t.operation,
     CASE
@@ -90,7 +93,10 @@ FROM program_instructions AS i
 JOIN forms AS f USING (form_id)
 LEFT JOIN instruction_frames AS l USING (pair, is_candidate, instruction_id)
 LEFT JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
-LEFT JOIN shared_calls AS u USING (pair, is_candidate, frame_id)
+LEFT JOIN shared_functions AS u
+  ON u.pair = i.pair
+  AND u.function_name = n.function_name
+LEFT JOIN outer_calls AS r USING (pair, is_candidate, frame_id)
 LEFT JOIN forward_computations AS w
   ON w.pair = i.pair
   AND w.is_candidate = i.is_candidate

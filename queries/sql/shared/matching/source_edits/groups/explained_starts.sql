@@ -11,7 +11,7 @@
 -- grain: pair, side, instruction
 WITH recomputed_functions AS (
   SELECT DISTINCT
-    o.pair, o.user_function, n.function_name = o.user_function AS is_shared
+    o.pair, o.outer_function, n.function_name = o.outer_function AS is_shared
   FROM operations AS o
   JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
   SEMI JOIN recomputation_changes AS t USING (pair)
@@ -127,7 +127,7 @@ joined_calls AS (
 starts AS MATERIALIZED (
   SELECT
     u.pair, u.is_candidate, u.instruction_id, u.computation_id, u.opcode,
-    u.operation, u.key, u.element_type, u.dims, u.frame_id, u.user_function,
+    u.operation, u.key, u.element_type, u.dims, u.frame_id, u.outer_function,
     n.file_name AS inner_file, n.function_name AS inner_function,
     n.line AS inner_line, s.source_file, s.function_name, s.line,
     bool_and(u.opcode IN ('broadcast', 'reshape', 'transpose'))
@@ -140,8 +140,8 @@ SELECT s.pair, s.is_candidate, s.instruction_id
 FROM starts AS s
 SEMI JOIN recomputed_functions AS r
   ON r.pair = s.pair
-  AND r.user_function = s.user_function
-  AND r.is_shared = (s.inner_function = s.user_function)
+  AND r.outer_function = s.outer_function
+  AND r.is_shared = (s.inner_function = s.outer_function)
 LEFT JOIN converted AS c
   ON c.pair = s.pair
   AND c.operation = s.operation
