@@ -209,6 +209,7 @@ def _next_size(
     size = None if turn % 3 == 2 else guess()
     if too_large is None:
         size = min(size or 2 * fits, _MOST_AT_ONCE * fits)
-    else:
-        size = min(size or isqrt(fits * too_large) or too_large // 2, too_large - 1)
+    elif not size or size >= too_large:
+        # A size that the compiler refuses is in no law.
+        size = isqrt(fits * too_large) or too_large // 2
     return size if size > fits else fits + max(1, int(fits * within))

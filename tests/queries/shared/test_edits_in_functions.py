@@ -1485,7 +1485,9 @@ def test_another_type_is_named_beside_the_side_of_images(
     with connect(ingested("crop_series", tmp_path, name)) as connection:
         made = build_diff(connection, "base", name, Settings(), top=5)
     [finding] = [f for f in made.findings if f.color == 0 and f.scope == "candidate"]
-    assert input_words(finding.inputs) == "image size 128 → 160 (batch['labels'] and 1 more)"
+    assert input_words(finding.inputs) == (
+        "image size 128 → 160 (batch['labels'] and 1 more)"
+    )
     assert finding.claims[0].claim == (
         "f32 → bf16 in 36 operations, first at cropseries/model.py:39"
     )
