@@ -322,8 +322,11 @@ def why_nothing(space: Row, advice: Advice, roles: Sequence[Row]) -> str:
         return f"{text}{holders}."
     if not all(row["is_last_resort"] for row in advice.folded):
         share = "tenth" if is_fitting(space) else "twentieth"
-        fits = "The program fits, and nothing" if is_fitting(space) else "Nothing"
-        return f"{fits} saves a {share} of what it reserves{holders}. {_folded(advice)}"
+        nothing = "The program fits, and nothing" if is_fitting(space) else "Nothing"
+        if any(_pays(space, row) for row in advice.folded):
+            nothing += " that leaves results and speed as they are"
+        text = f"{nothing} saves a {share} of what it reserves{holders}."
+        return f"{text} {_folded(advice)}"
     number = len(advice.folded)
     first = advice.folded[0]
     which = "one that changes" if number == 1 else f"{number} that change"

@@ -94,6 +94,16 @@ def test_what_saves_little_is_no_advice() -> None:
     )
 
 
+def test_a_last_resort_that_saves_much_is_not_denied() -> None:
+    halved = {**BATCH, "saved_reserved_bytes": 20 * MIB}
+    (said,) = advice_blocks(space(50, 100), [LOGITS, halved], ROLES, 5)
+    assert said == Paragraph(
+        "The program fits, and nothing that leaves results and speed as they are saves"
+        " a tenth of what it reserves: 7.00 MiB are optimiser state, 5.00 MiB weights,"
+        " 4.00 MiB activations. `hlodb query remedies` lists 2 remedies."
+    )
+
+
 def test_measured_remedies_are_shown_wherever_memory_is_left() -> None:
     measured = [{**row, "standing": "measured"} for row in (LOGITS, BATCH)]
     assert advice_on(space(24, 100), measured) == Advice(measured, [])
