@@ -72,6 +72,7 @@ MOST = {"brain_patches": 1.01, "codon_tree": 1.02, "table_pairs": 1.02}
         ("grid_faults", "sum_in_loop", "history that while.2 collects", 0.01),
         ("codon_tree", "multiply_then_select", "copies of a few matrices", 0.02),
         ("table_pairs", "project_parts", "joined copies of smaller arrays", 0.02),
+        ("gene_saliency", "sum_outputs", "backward passes of 96 outputs at once", 0.02),
     ],
 )
 def test_the_edit_of_an_expert_comes_first(

@@ -43,19 +43,19 @@
 --   with the dimensions in another order, and what follows them in their
 --   bytes. spectrum: complex arrays of real numbers for a Fourier transform.
 --   product_chain: product_chains. repeated_matrix: repeated_matrices.
---   repeated_part: repeated_parts. window: window_caches. chunkable:
---   temporary arrays of vmap with a part for each example. whole_result:
---   results that are gathered to be returned. narrowed: 32-bit arguments that
---   are only read to make 16 bits of them. rounded: arrays of programs that
---   are not compiled for a CPU, without operations that need more digits,
---   such as a Cholesky factor. grown: results that are an argument with
---   little behind it. dense_gradient: gradients of tables of which few rows
---   are read. gathered: gathered_values, from their second step to the one
---   before they are read. awaiting: temporary arrays of an argument's
---   dimensions that an operation reads with a number computed from several of
---   them later on, such as the norm of all gradients, and those of which the
---   number is computed, as far as they are live then; from their second step
---   on.
+--   repeated_part: repeated_parts. jacobian_row: jacobian_rows. window:
+--   window_caches. chunkable: temporary arrays of vmap with a part for each
+--   example. whole_result: results that are gathered to be returned.
+--   narrowed: 32-bit arguments that are only read to make 16 bits of them.
+--   rounded: arrays of programs that are not compiled for a CPU, without
+--   operations that need more digits, such as a Cholesky factor. grown:
+--   results that are an argument with little behind it. dense_gradient:
+--   gradients of tables of which few rows are read. gathered:
+--   gathered_values, from their second step to the one before they are read.
+--   awaiting: temporary arrays of an argument's dimensions that an operation
+--   reads with a number computed from several of them later on, such as the
+--   norm of all gradients, and those of which the number is computed, as far
+--   as they are live then; from their second step on.
 -- grain: module content, value, mark, subject
 -- steps: described_values, arrays, missed_pairs, arguments, argument_places,
 --   updating_programs, argument_sizes, batch_sizes, scheduled_instructions,
@@ -64,16 +64,17 @@
 --   history_readers, histories, program_traits, padded_arrays,
 --   returned_arrays, new_states, grown_results, dense_gradients,
 --   result_arrays, read_steps, result_sources, positional_arrays,
---   windowed_arrays, widened_arrays, kept_stacks, long_loops, narrow_programs,
---   awaiting_gradients, shaped_arrays, one_hot_arrays, softmax_dimensions,
---   narrowed_arguments, whole_states, undivided_arguments, whole_updates,
---   batch_arrays, halved_arrays, read_stacks, stacked_examples,
---   prepared_stacks, relaid_arrays, gathered_results, real_spectra,
---   products, product_chains, multiplied_arrays, repeated_matrices,
---   repeated_parts, example_lengths, jacobian_programs, mapped_arrays,
---   collected_arrays, summed_arrays, chunkable_arrays, divided_programs,
---   replicated_values, promotions, promoted_arrays, marks_of_saved,
---   window_caches, marks_alone, marks_of_sets
+--   windowed_arrays, widened_arrays, kept_stacks, long_loops,
+--   narrow_programs, awaiting_gradients, shaped_arrays, one_hot_arrays,
+--   softmax_dimensions, narrowed_arguments, whole_states,
+--   undivided_arguments, whole_updates, batch_arrays, halved_arrays,
+--   read_stacks, stacked_examples, prepared_stacks, relaid_arrays,
+--   gathered_results, real_spectra, products, product_chains,
+--   multiplied_arrays, repeated_matrices, repeated_parts, example_lengths,
+--   jacobian_programs, jacobian_rows, mapped_arrays, collected_arrays,
+--   summed_arrays, chunkable_arrays, divided_programs, replicated_values,
+--   promotions, promoted_arrays, marks_of_saved, window_caches, marks_alone,
+--   marks_of_sets
 -- param run
 -- param program
 -- column module_id

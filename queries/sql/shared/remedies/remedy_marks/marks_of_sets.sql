@@ -26,6 +26,9 @@ UNION ALL
 SELECT c.module_id, c.value_id, 'chunkable', c.subject, c.part, c.whole
 FROM chunkable_arrays AS c
 UNION ALL
+SELECT j.module_id, j.value_id, 'jacobian_row', j.subject, j.part, j.whole
+FROM jacobian_rows AS j
+UNION ALL
 SELECT a.module_id, a.value_id, 'narrowed', 'all of ' || a.root, NULL, NULL
 FROM arguments AS a
 JOIN narrowed_arguments AS n USING (module_id, value_id)
