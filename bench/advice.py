@@ -29,7 +29,7 @@ from hlodb.reports.read.overview import (
 )
 from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import connect
-from hlodb.text import plain_bytes
+from hlodb.text import bytes_range, plain_bytes
 
 DATA = Path(__file__).parent.parent / "tests" / "data" / "advice"
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "remedies.md"
@@ -88,17 +88,33 @@ class Outcome:
         return int(row["saved_reserved_bytes"]), int(row["saved_bytes"])
 
     @property
+    def most(self) -> tuple[int, int] | None:
+        """Return what that is said to save at most."""
+        if self.place is None or self.promised is None:
+            return None
+        row = self.listed[self.place - 1]
+        keys = "most_saved_reserved_bytes", "most_saved_bytes"
+        reserved, live = (row[key] for key in keys)
+        return reserved or self.promised[0], live or self.promised[1]
+
+    @property
     def impossible(self) -> list[str]:
         """Return what is listed and can't be done."""
         rules = dict.fromkeys(row["rule_id"] for row in self.listed)
         return [rule for rule in rules if rule in self.truth.impossible]
 
     def is_within(self, share: float) -> bool:
-        """Return whether both promises are as close to what was measured."""
-        if self.promised is None or self.measured is None:
+        """Return whether both promises are as close to what was measured.
+
+        Of a range one end has to be, or what was measured lies in it.
+        """
+        if self.promised is None or self.most is None or self.measured is None:
             return False
-        pairs = zip(self.promised, self.measured, strict=True)
-        return all(abs(said - true) <= share * true for said, true in pairs)
+        ranges = zip(self.promised, self.most, self.measured, strict=True)
+        return all(
+            least - share * true <= true <= most + share * true
+            for least, most, true in ranges
+        )
 
 
 def truths() -> list[Truth]:
@@ -152,7 +168,7 @@ def table(found: Sequence[Outcome]) -> str:
         first = one.listed[0]["rule_id"] if one.listed else ""
         rows.append(
             f"| {one.truth.program} | {one.truth.edit} | {one.place or 'none'}"
-            f" | {_both(one.promised)} | {_both(one.measured)} | {first}"
+            f" | {_ranges(one)} | {_both(one.measured)} | {first}"
             f" | {', '.join(one.impossible)} |"
         )
     edits = [one for one in found if not one.truth.is_tuned]
@@ -172,6 +188,16 @@ def table(found: Sequence[Outcome]) -> str:
         " programs get advice that can't be followed."
     )
     return "\n".join(rows)
+
+
+def _ranges(one: Outcome) -> str:
+    """Return both promises, each with its other end if it is a range."""
+    if one.promised is None or one.most is None:
+        return ""
+    ends = zip(one.promised, one.most, strict=True)
+    return ", ".join(
+        bytes_range(least, most if most > least else None) for least, most in ends
+    )
 
 
 def _both(sizes: tuple[int, int] | None) -> str:

@@ -101,6 +101,15 @@ def signed_bytes(count: int | None) -> str:
     return sign + plain_bytes(abs(count))
 
 
+def bytes_range(least: int | None, most: int | None) -> str:
+    """Return `4.45 to 6.72 GiB`, or the least alone where there is no more."""
+    first, second = plain_bytes(least), plain_bytes(most)
+    if most is None:
+        return first
+    size, unit = first.split(" ")
+    return f"{size if second.endswith(f' {unit}') else first} to {second}"
+
+
 def bytes_from_to(base: int, candidate: int) -> str:
     """Return `8.88 → 48.00 MiB`, or both units where they differ."""
     first, unit = human_bytes(base).split(" ")

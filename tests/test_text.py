@@ -5,6 +5,7 @@ import json
 import pytest
 
 from hlodb.text import (
+    bytes_range,
     counted,
     human_bytes,
     json_text,
@@ -64,6 +65,23 @@ def test_a_limit_without_its_unit(text: str, meant: str) -> None:
     with pytest.raises(ValueError, match=meant):
         parse_limit(text)
     assert parse_limit("1M") == 2**20
+
+
+def test_ranges_of_sizes() -> None:
+    assert [bytes_range(*ends) for ends in RANGES] == [
+        "-",
+        "1.00 MiB",
+        "1.00 to 1.50 MiB",
+        "512.00 KiB to 1.50 MiB",
+    ]
+
+
+RANGES = [
+    (None, None),
+    (2**20, None),
+    (2**20, 3 * 2**19),
+    (2**19, 3 * 2**19),
+]
 
 
 def test_signed_numbers() -> None:

@@ -263,4 +263,6 @@ def _measured(row: Row, outcome: Outcome) -> dict[str, Any] | None:
         "saved_bytes": saved,
         "saved_ratio": saved / before.live_peak,
         "saved_reserved_bytes": before.reserved - after.reserved,
+        "most_saved_bytes": None,
+        "most_saved_reserved_bytes": None,
     }

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hlodb.reports.document.blocks import Block, Paragraph, table
 from hlodb.reports.read.overview import Row, most_rows
-from hlodb.text import plain_bytes
+from hlodb.text import bytes_range, plain_bytes
 
 SHORT_RATIO = 0.8
 """Memory is short where a program reserves at least this share of the limit."""
@@ -96,7 +96,10 @@ def afterwards(space: Row, remedy: Row) -> Afterwards | None:
         return None
     left = space["reserved_bytes"] - saved
     if left > space["usable_bytes"]:
-        return Afterwards(plain_bytes(left), "too much")
+        most = remedy["most_saved_reserved_bytes"] or saved
+        may_fit = space["reserved_bytes"] - most <= space["usable_bytes"]
+        verdict = "may fit (estimated)" if may_fit else "too much"
+        return Afterwards(plain_bytes(left), verdict)
     if not lacks(space) and (space["is_refused"] or not is_short(space)):
         return Afterwards(plain_bytes(left), "")
     least = max(_SURE_OF_LIMIT * space["usable_bytes"], _SURE_OF_SAVED * saved)
@@ -224,8 +227,8 @@ def advice_blocks(
     is_judged = any(afterwards(space, row) for row in advice.shown)
     rows = [
         (
-            plain_bytes(row["saved_reserved_bytes"]),
-            plain_bytes(row["saved_bytes"]),
+            bytes_range(row["saved_reserved_bytes"], row["most_saved_reserved_bytes"]),
+            bytes_range(row["saved_bytes"], row["most_saved_bytes"]),
             *((str(afterwards(space, row) or "-"),) if is_judged else ()),
             *((row["standing"],) if is_measured else ()),
             row["subject"],

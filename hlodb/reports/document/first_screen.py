@@ -104,16 +104,24 @@ def _without_limit(space: Row) -> tuple[str, ...]:
 
 
 def _remedy(space: Row, row: Row) -> Remedy:
-    saved = (row["saved_reserved_bytes"], "reserved"), (row["saved_bytes"], "live")
+    figures = tuple(
+        (_fall(row[f"saved_{of}"], row[f"most_saved_{of}"]), what)
+        for of, what in (("reserved_bytes", "reserved"), ("bytes", "live"))
+        if row[f"saved_{of}"] is not None
+    )
     return Remedy(
         row["subject"],
-        tuple((signed_bytes(-size), what) for size, what in saved if size is not None),
+        figures,
         line_of(row),
         row["advice"],
         row["cost"],
         row.get("standing", ""),
         _then(space, row),
     )
+
+
+def _fall(least: int, most: int | None) -> str:
+    return signed_bytes(-least) + (f" to {signed_bytes(-most)}" if most else "")
 
 
 def _then(space: Row, row: Row) -> str:

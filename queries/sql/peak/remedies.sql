@@ -10,9 +10,10 @@
 --   whole computation (is_last_resort) come after all others. The compiler may
 --   choose otherwise afterwards. What is recomputed, offloaded or gathered
 --   later is held for a while: at most this is saved. Where an argument is
---   sharded, its gradients may be divided, too: then more is saved. Do not add
---   the savings of several remedies. Without a color, the main memory (color
---   0) is meant: the compiler fills other memory spaces on purpose.
+--   sharded, its gradients may be divided, too: then up to
+--   most_saved_reserved_bytes are saved. Do not add the savings of several
+--   remedies. Without a color, the main memory (color 0) is meant: the
+--   compiler fills other memory spaces on purpose.
 -- grain: module occurrence, memory space, remedy, subject
 -- leading: program, space_name, saved_reserved_bytes, saved_bytes, subject,
 --   advice
@@ -39,6 +40,10 @@
 --   reserved_bytes falls by.
 -- column saved_bytes BIGINT bytes higher_is_better: What the live peak falls
 --   by.
+-- column most_saved_reserved_bytes BIGINT bytes higher_is_better: What
+--   reserved_bytes falls by at most; NULL where it is saved_reserved_bytes.
+-- column most_saved_bytes BIGINT bytes higher_is_better: What the live peak
+--   falls by at most; NULL where it is saved_bytes.
 -- column saved_ratio DOUBLE ratio higher_is_better: Its share of
 --   live_peak_bytes.
 -- column saved_reserved_ratio DOUBLE ratio higher_is_better: Share of
@@ -227,7 +232,10 @@ found AS (
       - coalesce(h.part_peak_bytes, p.part_peak_bytes, c.live_peak_bytes)
       AS saved,
     greatest(0, coalesce(h.part_reserved_bytes, p.part_reserved_bytes))
-      AS spared, l.found.source_file,
+      AS spared,
+    q.part_reserved_bytes AS most_spared,
+    c.live_peak_bytes - q.part_peak_bytes AS most_saved,
+    l.found.source_file,
     l.found.source_line, array_to_string(g.numbers, ',') AS parameters,
     array_to_string(o.numbers, ',') AS results, k.chunk,
     regexp_replace(p.subject, 'all of | \([^)]*\)', '', 'g') AS names
@@ -241,6 +249,13 @@ found AS (
     AND h.locations_id IS NOT DISTINCT FROM p.locations_id
     AND h.space_color = p.space_color
     AND h.set_name = p.set_name
+  LEFT JOIN priced AS q
+    ON q.module_id = p.module_id
+    AND q.locations_id IS NOT DISTINCT FROM p.locations_id
+    AND q.space_color = p.space_color
+    AND q.rule_id = 'shard_at_most'
+    AND q.subject = p.subject
+    AND p.rule_id = 'shard'
   LEFT JOIN lines AS l
     ON l.module_id = p.module_id
     AND l.locations_id IS NOT DISTINCT FROM p.locations_id
@@ -270,7 +285,11 @@ ranked AS (
           THEN 'donate_argnames=("' || replace(f.names, ', ', '", "') || '")'
         ELSE 'donate_argnums=…'
       END
-    ) AS advice,
+    ) || CASE
+      WHEN f.most_spared > f.spared
+        THEN ' Most is saved where its gradients are sharded, too.'
+      ELSE ''
+    END AS advice,
     r.cost, r.is_last_resort,
     row_number() OVER (
       PARTITION BY f.occurrence, f.color
@@ -290,6 +309,10 @@ SELECT
   r.subject, r.source_file, r.source_line,
   CAST(r.spared AS BIGINT) AS saved_reserved_bytes,
   CAST(r.saved AS BIGINT) AS saved_bytes,
+  CAST(CASE WHEN r.most_spared > r.spared THEN r.most_spared END AS BIGINT)
+    AS most_saved_reserved_bytes,
+  CAST(CASE WHEN r.most_saved > r.saved THEN r.most_saved END AS BIGINT)
+    AS most_saved_bytes,
   r.saved / r.live_peak_bytes AS saved_ratio,
   r.spared / r.reserved_bytes AS saved_reserved_ratio, r.live_peak_bytes,
   r.reserved_bytes, r.is_last_resort, r.advice, r.cost, r.parameters,

@@ -88,6 +88,19 @@ def test_the_edit_of_an_expert_comes_first(
     assert promised <= MOST.get(program, 1.002) * found.measured[0]
 
 
+@pytest.mark.parametrize("program", ["vision_adam", "masked_tiles", "action_chunks"])
+def test_gradients_may_be_divided_with_the_state(program: str) -> None:
+    """XLA shards the gradients of these, too, so that more is saved than the state."""
+    found = outcome(TRUTHS[program], DATA)
+    assert found is not None
+    assert found.place == 1 and found.listed[0]["rule_id"] == "shard"
+    assert found.promised and found.most and found.measured
+    for least, most, true in zip(
+        found.promised, found.most, found.measured, strict=True
+    ):
+        assert 1.2 * least < true < most
+
+
 def listed(program: str, folder: Path) -> list[dict[str, Any]]:
     file = folder / "w.duckdb"
     ingest([str(DATA / f"{program}.base.tar.xz")], file, jobs=1)

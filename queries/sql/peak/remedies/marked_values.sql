@@ -1,4 +1,6 @@
 -- step: Values with the rules that apply to them, and how much of them goes.
+--   shard_at_most is no rule, but the most that sharding saves: as much goes of
+--   the gradients, too.
 -- grain: value, rule, subject
 WITH values_marked AS MATERIALIZED (
   SELECT * FROM remedy_marks()
@@ -34,3 +36,15 @@ JOIN fitting AS r
   AND r.kind = v.kind
   AND r.element_type = v.element_type
   AND r.name = v.name
+UNION ALL
+SELECT
+  v.module_id, v.color, v.value_id, v.size_bytes, v.instruction_id,
+  'shard_at_most', v.subject, v.part, v.whole, v.is_apart, v.from_step,
+  v.until_step, v.chunk
+FROM values_marked AS v
+SEMI JOIN (
+  SELECT DISTINCT module_id, color, subject
+  FROM values_marked
+  WHERE mark = 'replicated_gradient'
+) AS g USING (module_id, color, subject)
+WHERE v.mark IN ('replicated', 'replicated_gradient')

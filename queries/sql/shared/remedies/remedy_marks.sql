@@ -8,7 +8,8 @@
 --   with or without the first one. moved: moved_results, and of them stacked
 --   where is_stacked. replicated: arguments of replicated_tensors, and
 --   optimiser state that each device holds whole; partly_replicated: those in
---   parts, in programs without a backward pass. padded: arrays of two
+--   parts, in programs without a backward pass; replicated_gradient: temporary
+--   arrays of the dimensions of a replicated argument. padded: arrays of two
 --   dimensions or more that are larger than their data, but for padded_rows:
 --   copies of an argument in another layout that takes more, of which several
 --   rows fill the tile. saved: saved_values outside of loops, less what one
@@ -73,8 +74,8 @@
 --   multiplied_arrays, repeated_matrices, repeated_parts, example_lengths,
 --   jacobian_programs, jacobian_rows, mapped_arrays, collected_arrays,
 --   summed_arrays, chunkable_arrays, divided_programs, replicated_values,
---   promotions, promoted_arrays, marks_of_saved, window_caches, marks_alone,
---   marks_of_sets
+--   replicated_gradients, promotions, promoted_arrays, marks_of_saved,
+--   window_caches, marks_alone, marks_of_sets
 -- param run
 -- param program
 -- column module_id
@@ -183,6 +184,12 @@ WITH marked AS (
     ON r.module_id = v.module_id
     AND r.value_id = v.value_id
   LEFT JOIN program_traits AS t ON t.module_id = v.module_id
+  UNION ALL
+  SELECT v.*, 'replicated_gradient', g.subject, g.part, g.whole, 0, NULL, NULL
+  FROM arrays AS v
+  JOIN replicated_gradients AS g
+    ON g.module_id = v.module_id
+    AND g.value_id = v.value_id
   UNION ALL
   SELECT
     v.*, s.mark, s.subject, s.part, s.whole, 0, s.from_step, s.until_step
