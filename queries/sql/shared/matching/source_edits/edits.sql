@@ -159,7 +159,7 @@ WHERE (
 )
 -- The same operations on both sides say nothing.
 AND NOT (
-  e.change = 'replaced'
+  e.change IN ('added', 'removed', 'replaced')
   AND e.base_text IS NULL
   AND e.candidate_text IS NULL
   AND m.pair IS NULL

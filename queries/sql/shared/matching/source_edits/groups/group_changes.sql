@@ -65,6 +65,9 @@ SELECT
       AND k.candidate_sharding IS NOT NULL
       AND coalesce(n.base_names, n.candidate_names) IS NULL
       THEN 'resharded'
+    WHEN m.pair IS NOT NULL
+      AND coalesce(n.base_names, n.candidate_names) IS NULL
+      THEN 'resharded'
     WHEN w.pair IS NOT NULL THEN 'stack'
     WHEN o.base_operations IS NULL THEN 'added'
     WHEN o.candidate_operations IS NULL THEN 'removed'
@@ -73,7 +76,7 @@ SELECT
   CASE change
     WHEN 'retyped'
       THEN coalesce(t.base_type, regexp_extract(k.base_shape, '^\w+'))
-    WHEN 'resharded' THEN k.base_sharding
+    WHEN 'resharded' THEN coalesce(m.base_sharding, k.base_sharding)
     WHEN 'batched' THEN k.base_shape
     WHEN 'unbatched' THEN k.base_shape
     WHEN 'reshaped' THEN k.base_shape
@@ -86,7 +89,7 @@ SELECT
       THEN coalesce(
         t.candidate_type, regexp_extract(k.candidate_shape, '^\w+')
       )
-    WHEN 'resharded' THEN k.candidate_sharding
+    WHEN 'resharded' THEN coalesce(m.candidate_sharding, k.candidate_sharding)
     WHEN 'batched' THEN k.candidate_shape
     WHEN 'unbatched' THEN k.candidate_shape
     WHEN 'reshaped' THEN k.candidate_shape
@@ -102,5 +105,6 @@ JOIN names AS n USING (pair, source_file, function_name)
 LEFT JOIN group_paths AS p USING (pair, source_file, function_name)
 LEFT JOIN group_types AS t USING (pair, source_file, function_name)
 LEFT JOIN group_shapes AS k USING (pair, source_file, function_name)
+LEFT JOIN relocated_shardings AS m USING (pair, source_file, function_name)
 LEFT JOIN group_stacks AS w USING (pair, source_file, function_name)
 LEFT JOIN random_draws AS d USING (pair, source_file, function_name)

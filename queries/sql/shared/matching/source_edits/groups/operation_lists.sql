@@ -5,11 +5,15 @@
 --   conversions even more, say little of what is computed. The unnamed are
 --   there, but name nothing. Where one side has nothing but integers of random
 --   numbers, that is left out: another key is drawn, or another part of it.
+--   Where the program has half of them as often elsewhere on the other side,
+--   those moved, and name nothing.
 -- grain: pair, file, function
 WITH operation_sums AS (
   SELECT
     pair, source_file, function_name, is_candidate, operation,
     bool_or(is_once) AS is_forward,
+    coalesce(bool_and(is_relocated) FILTER (WHERE is_once), FALSE)
+      AS is_relocated,
     coalesce(sum(size_bytes) FILTER (WHERE is_once AND is_whole), 0)
       AS result_bytes,
     coalesce(max(size_bytes) FILTER (WHERE is_once AND is_whole), 0)
@@ -26,17 +30,26 @@ WITH operation_sums AS (
     arg_max(line, (is_once, size_bytes, -instruction_id)) AS line
   FROM (
     SELECT
-      *, NOT is_backward AND NOT is_recomputed AS is_once,
+      g.*, NOT g.is_backward AND NOT g.is_recomputed AS is_once,
+      r.pair IS NOT NULL AS is_relocated,
       -- What arithmetic needs of its operands is no array of its own.
-      opcode = 'broadcast' AND operation = 'broadcast_in_dim'
-      OR opcode NOT IN ('broadcast', 'iota', 'reshape') AS is_whole
-    FROM grouped_operations
+      g.opcode = 'broadcast' AND g.operation = 'broadcast_in_dim'
+      OR g.opcode NOT IN ('broadcast', 'iota', 'reshape') AS is_whole
+    FROM grouped_operations AS g
+    LEFT JOIN relocated_operations AS r
+      USING (pair, is_candidate, operation, shape)
   )
   GROUP BY pair, source_file, function_name, is_candidate, operation
 ),
 named_operations AS (
   SELECT
-    s.*, s.is_forward OR NOT bool_or(s.is_forward) OVER same_side AS is_named,
+    s.*,
+    (s.is_forward OR NOT bool_or(s.is_forward) OVER same_side)
+    AND NOT (
+      s.is_relocated
+      AND 2 * count_if(s.is_relocated) OVER same_side
+        >= count_if(s.is_forward) OVER same_side
+    ) AS is_named,
     CASE
       WHEN s.is_telling
         AND bool_or(s.is_telling AND s.is_candidate) OVER same_group
