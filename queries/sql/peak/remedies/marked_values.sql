@@ -1,6 +1,6 @@
 -- step: Values with the rules that apply to them, and how much of them goes.
---   shard_at_most is no rule, but the most that sharding saves: as much goes of
---   the gradients, too.
+--   shard_at_most is no rule, but the most that sharding saves: gradients go
+--   with the argument.
 -- grain: value, rule, subject
 WITH values_marked AS MATERIALIZED (
   SELECT * FROM remedy_marks()
@@ -43,8 +43,11 @@ SELECT
   v.until_step, v.chunk
 FROM values_marked AS v
 SEMI JOIN (
-  SELECT DISTINCT module_id, color, subject
-  FROM values_marked
-  WHERE mark = 'replicated_gradient'
-) AS g USING (module_id, color, subject)
+  SELECT m.module_id, m.color, m.subject
+  FROM values_marked AS m
+  WHERE m.mark = 'replicated_gradient'
+) AS g
+  ON g.module_id = v.module_id
+  AND g.color = v.color
+  AND g.subject = v.subject
 WHERE v.mark IN ('replicated', 'replicated_gradient')

@@ -37,11 +37,12 @@
 --   lone_checkpoints, recomputation_edits, constant_edits, callback_edits,
 --   output_edits, argument_edits, optimiser_edits, gradient_edits,
 --   explained_starts, repeated_starts, group_starts, grouped_operations,
---   relocated_operations, relocated_shardings, operation_lists, reshaped_keys, batch_dimensions, group_stacks,
---   group_types, group_shapes, group_paths, group_callees, group_sums,
---   random_draws, group_changes, ranked_groups, shape_followers,
---   groups_called_elsewhere, group_edits, loops_around, stack_makers,
---   moved_groups, followed_shapes, edited_lines, all_edits, edits, sentences
+--   relocated_operations, relocated_shardings, operation_lists,
+--   reshaped_keys, batch_dimensions, group_stacks, group_types, group_shapes,
+--   group_paths, group_callees, group_sums, random_draws, group_changes,
+--   ranked_groups, shape_followers, groups_called_elsewhere, group_edits,
+--   loops_around, stack_makers, moved_groups, followed_shapes, edited_lines,
+--   all_edits, edits, sentences
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base snapshot.
 -- param base_ids BIGINT[] = NULL: Their contents.
 -- param candidate_runs BIGINT[] = NULL from 0: run_id of each candidate

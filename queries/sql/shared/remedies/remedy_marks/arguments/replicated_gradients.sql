@@ -1,6 +1,6 @@
 -- step: Temporary arrays that have the dimensions of an argument that each
---   device holds whole, or those of one step of it, in programs with a backward
---   pass: its gradients and updates, of which a device keeps a part if they are
+--   device holds whole, or of a step of it, in programs with a backward pass:
+--   its gradients and updates, of which a device keeps a part if they are
 --   sharded as the argument is.
 -- grain: value, subject
 SELECT DISTINCT
