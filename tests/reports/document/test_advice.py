@@ -27,6 +27,8 @@ def remedy(subject: str, *, is_last_resort: bool) -> dict[str, Any]:
         "subject": subject,
         "saved_reserved_bytes": 3 * MIB,
         "saved_bytes": 2 * MIB,
+        "most_saved_reserved_bytes": None,
+        "most_saved_bytes": None,
         "source_file": None if is_last_resort else "train.py",
         "source_line": None if is_last_resort else 43,
         "advice": "Do it.",
@@ -162,6 +164,13 @@ def test_a_remedy_shows_both_falls_and_its_line() -> None:
     ]
 
 
+def test_a_remedy_that_may_save_more_shows_a_range() -> None:
+    more = {**LOGITS, "most_saved_reserved_bytes": 5 * MIB, "most_saved_bytes": 4 * MIB}
+    tables = advice_blocks(space(30, 100), [more], ROLES, 5)
+    [rows] = [block.rows for block in tables if isinstance(block, Table)]
+    assert rows[0][:3] == ("3.00 to 5.00 MiB", "2.00 to 4.00 MiB", "27.00 MiB")
+
+
 def test_measuring_is_offered_where_a_remedy_is_an_edit() -> None:
     assert set(_EDITS) == MEASURED
     assert estimated([LOGITS]) == "Savings are estimated"
@@ -194,6 +203,16 @@ def test_of_a_program_that_fits_nothing_is_said_to_fit_then() -> None:
         ),
         (150, {"saved_reserved_bytes": 65 * MIB}, "85.00 MiB, fits"),
         (150, {}, "147.00 MiB, too much"),
+        (
+            150,
+            {"most_saved_reserved_bytes": 60 * MIB},
+            "147.00 MiB, may fit (estimated)",
+        ),
+        (
+            150,
+            {"most_saved_reserved_bytes": 40 * MIB},
+            "147.00 MiB, too much",
+        ),
     ],
 )
 def test_an_estimate_that_leaves_little_may_not_fit(

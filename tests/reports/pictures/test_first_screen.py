@@ -100,6 +100,8 @@ def test_a_remedy_says_by_what_memory_changes(explained: Explained) -> None:
         "subject": "logits",
         "saved_reserved_bytes": 3 << 20,
         "saved_bytes": 0,
+        "most_saved_reserved_bytes": 4 << 20,
+        "most_saved_bytes": None,
         "source_file": "lm.py",
         "source_line": 57,
         "advice": "Return the loss only.",
@@ -111,10 +113,10 @@ def test_a_remedy_says_by_what_memory_changes(explained: Explained) -> None:
     first = first_screen(replace(overview, answers=answers))
     assert first is not None
     [remedy] = first.remedies
-    assert remedy.figures == (("-3.00 MiB", "reserved"), ("0 B", "live"))
+    assert remedy.figures == (("-3.00 MiB to -4.00 MiB", "reserved"), ("0 B", "live"))
     assert (remedy.where, remedy.standing) == ("lm.py:57", "measured")
     page = "".join(first_lines(first, []))
-    assert "<b>-3.00 MiB</b> reserved, <b>0 B</b> live (measured)" in page
+    assert "<b>-3.00 MiB to -4.00 MiB</b> reserved, <b>0 B</b> live (measured)" in page
 
 
 def test_arguments_of_one_kind_are_one_part() -> None:
