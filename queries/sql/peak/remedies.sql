@@ -286,7 +286,7 @@ ranked AS (
         ELSE 'donate_argnums=…'
       END
     ) || CASE
-      WHEN f.most_spared > f.spared
+      WHEN f.most_spared > 1.01 * f.spared
         THEN ' Most is saved where its gradients are sharded, too.'
       ELSE ''
     END AS advice,
@@ -309,10 +309,13 @@ SELECT
   r.subject, r.source_file, r.source_line,
   CAST(r.spared AS BIGINT) AS saved_reserved_bytes,
   CAST(r.saved AS BIGINT) AS saved_bytes,
-  CAST(CASE WHEN r.most_spared > r.spared THEN r.most_spared END AS BIGINT)
-    AS most_saved_reserved_bytes,
-  CAST(CASE WHEN r.most_saved > r.saved THEN r.most_saved END AS BIGINT)
-    AS most_saved_bytes,
+  -- What adds less than a hundredth is no range.
+  CAST(
+    CASE WHEN r.most_spared > 1.01 * r.spared THEN r.most_spared END AS BIGINT
+  ) AS most_saved_reserved_bytes,
+  CAST(
+    CASE WHEN r.most_saved > 1.01 * r.saved THEN r.most_saved END AS BIGINT
+  ) AS most_saved_bytes,
   r.saved / r.live_peak_bytes AS saved_ratio,
   r.spared / r.reserved_bytes AS saved_reserved_ratio, r.live_peak_bytes,
   r.reserved_bytes, r.is_last_resort, r.advice, r.cost, r.parameters,
