@@ -96,16 +96,26 @@ def afterwards(space: Row, remedy: Row) -> Afterwards | None:
         return None
     left = space["reserved_bytes"] - saved
     if left > space["usable_bytes"]:
-        most = remedy["most_saved_reserved_bytes"] or saved
-        may_fit = space["reserved_bytes"] - most <= space["usable_bytes"]
-        verdict = "may fit (estimated)" if may_fit else "too much"
-        return Afterwards(plain_bytes(left), verdict)
+        least_left = space["reserved_bytes"] - (
+            remedy["most_saved_reserved_bytes"] or saved
+        )
+        if least_left <= space["usable_bytes"]:
+            return Afterwards(bytes_range(least_left, left), "may fit (estimated)")
+        return Afterwards(plain_bytes(left), "too much")
     if not lacks(space) and (space["is_refused"] or not is_short(space)):
         return Afterwards(plain_bytes(left), "")
     least = max(_SURE_OF_LIMIT * space["usable_bytes"], _SURE_OF_SAVED * saved)
     if _is_measured(remedy) or space["usable_bytes"] - left >= least:
         return Afterwards(plain_bytes(left), "fits")
     return Afterwards(plain_bytes(left), "may just fit (estimated)")
+
+
+def what_to_do(remedy: Row) -> str:
+    """Return the advice of a remedy, and of a range what its greater end is."""
+    if remedy["most_saved_reserved_bytes"] or remedy["most_saved_bytes"]:
+        more = "The greater saving is if the compiler shards its gradients, too."
+        return f"{remedy['advice']} {more}"
+    return str(remedy["advice"])
 
 
 def _is_measured(remedy: Row) -> bool:
@@ -233,7 +243,7 @@ def advice_blocks(
             *((row["standing"],) if is_measured else ()),
             row["subject"],
             _line(row),
-            row["advice"],
+            what_to_do(row),
             row["cost"],
         )
         for row in advice.shown

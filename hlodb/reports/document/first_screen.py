@@ -9,6 +9,7 @@ from hlodb.reports.document.advice import (
     advice_on,
     afterwards,
     estimated,
+    what_to_do,
     why_nothing,
 )
 from hlodb.reports.document.explanation import left_out, line_of, role_of
@@ -113,7 +114,7 @@ def _remedy(space: Row, row: Row) -> Remedy:
         row["subject"],
         figures,
         line_of(row),
-        row["advice"],
+        what_to_do(row),
         row["cost"],
         row.get("standing", ""),
         _then(space, row),

@@ -10,10 +10,10 @@
 --   whole computation (is_last_resort) come after all others. The compiler may
 --   choose otherwise afterwards. What is recomputed, offloaded or gathered
 --   later is held for a while: at most this is saved. Where an argument is
---   sharded, its gradients may be divided, too: then up to
---   most_saved_reserved_bytes are saved. Do not add the savings of several
---   remedies. Without a color, the main memory (color 0) is meant: the
---   compiler fills other memory spaces on purpose.
+--   sharded, the compiler may shard its gradients, too, and then saves about
+--   most_saved_reserved_bytes. Do not add the savings of several remedies.
+--   Without a color, the main memory (color 0) is meant: the compiler fills
+--   other memory spaces on purpose.
 -- grain: module occurrence, memory space, remedy, subject
 -- leading: program, space_name, saved_reserved_bytes, saved_bytes, subject,
 --   advice
@@ -41,9 +41,10 @@
 -- column saved_bytes BIGINT bytes higher_is_better: What the live peak falls
 --   by.
 -- column most_saved_reserved_bytes BIGINT bytes higher_is_better: What
---   reserved_bytes falls by at most; NULL where it is saved_reserved_bytes.
+--   reserved_bytes falls by if temporary arrays of the argument's dimensions
+--   are sharded, too; NULL where that adds less than a hundredth.
 -- column most_saved_bytes BIGINT bytes higher_is_better: What the live peak
---   falls by at most; NULL where it is saved_bytes.
+--   falls by then; NULL where that adds less than a hundredth.
 -- column saved_ratio DOUBLE ratio higher_is_better: Its share of
 --   live_peak_bytes.
 -- column saved_reserved_ratio DOUBLE ratio higher_is_better: Share of
@@ -285,11 +286,7 @@ ranked AS (
           THEN 'donate_argnames=("' || replace(f.names, ', ', '", "') || '")'
         ELSE 'donate_argnums=…'
       END
-    ) || CASE
-      WHEN f.most_spared > 1.01 * f.spared
-        THEN ' Most is saved where its gradients are sharded, too.'
-      ELSE ''
-    END AS advice,
+    ) AS advice,
     r.cost, r.is_last_resort,
     row_number() OVER (
       PARTITION BY f.occurrence, f.color
@@ -309,7 +306,6 @@ SELECT
   r.subject, r.source_file, r.source_line,
   CAST(r.spared AS BIGINT) AS saved_reserved_bytes,
   CAST(r.saved AS BIGINT) AS saved_bytes,
-  -- What adds less than a hundredth is no range.
   CAST(
     CASE WHEN r.most_spared > 1.01 * r.spared THEN r.most_spared END AS BIGINT
   ) AS most_saved_reserved_bytes,

@@ -1,15 +1,15 @@
 -- step: Operations of the forward pass that a side has no more often than the
 --   other, by name and shape: where a function has more, or fewer, they moved.
---   base_sharding and candidate_sharding: one that they have on that side
---   alone.
+--   base_sharding and candidate_sharding: the only one that they have on that
+--   side alone; NULL unless there is one on each.
 -- grain: pair, side, operation, shape
 WITH counted AS (
   SELECT
     pair, operation, shape, count_if(NOT is_candidate) AS base_count,
     count_if(is_candidate) AS candidate_count,
-    list_sort(list_distinct(list(sharding) FILTER (WHERE NOT is_candidate)))
+    list_distinct(list(sharding) FILTER (WHERE NOT is_candidate))
       AS base_shardings,
-    list_sort(list_distinct(list(sharding) FILTER (WHERE is_candidate)))
+    list_distinct(list(sharding) FILTER (WHERE is_candidate))
       AS candidate_shardings
   FROM operations
   WHERE NOT is_backward
@@ -19,13 +19,21 @@ WITH counted AS (
 )
 SELECT
   c.pair, s.is_candidate, c.operation, c.shape,
-  list_filter(
-    c.base_shardings, lambda x: NOT list_contains(c.candidate_shardings, x)
-  )[1] AS base_sharding,
-  list_filter(
-    c.candidate_shardings, lambda x: NOT list_contains(c.base_shardings, x)
-  )[1] AS candidate_sharding
-FROM counted AS c
+  CASE WHEN c.is_one_sharding THEN c.lost_shardings[1] END AS base_sharding,
+  CASE WHEN c.is_one_sharding THEN c.new_shardings[1] END
+    AS candidate_sharding
+FROM (
+  SELECT
+    *,
+    list_filter(
+      base_shardings, lambda x: NOT list_contains(candidate_shardings, x)
+    ) AS lost_shardings,
+    list_filter(
+      candidate_shardings, lambda x: NOT list_contains(base_shardings, x)
+    ) AS new_shardings,
+    len(lost_shardings) = 1 AND len(new_shardings) = 1 AS is_one_sharding
+  FROM counted
+) AS c
 CROSS JOIN (VALUES (FALSE), (TRUE)) AS s(is_candidate)
 WHERE CASE
   WHEN s.is_candidate THEN c.candidate_count <= c.base_count
