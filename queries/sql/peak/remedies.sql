@@ -17,7 +17,8 @@
 -- grain: module occurrence, memory space, remedy, subject
 -- leading: program, space_name, saved_reserved_bytes, saved_bytes, subject,
 --   advice
--- steps: marked_values
+-- steps: chosen_memory, marked_values, remedy_members, remedy_prices,
+--   remedy_lines
 -- param run
 -- param program
 -- param color
@@ -60,144 +61,16 @@
 -- column results VARCHAR text neutral: Numbers of the program's results among
 --   the values; NULL without any.
 -- column path
-WITH chosen AS MATERIALIZED (
-  SELECT m.*
-  FROM selected_memory(color := coalesce($color, 0)) AS m
-  WHERE m.live_peak_bytes > 0
-),
-contents AS MATERIALIZED (
-  SELECT
-    c.module_id, c.locations_id, c.color AS space_color,
-    any_value(c.live_peak_bytes) AS peak_bytes
-  FROM chosen AS c
-  GROUP BY c.module_id, c.locations_id, c.color
-),
--- What is too small even if all of it went needs no price.
-sized AS (
-  SELECT
-    m.*,
-    sum(CAST(m.size_bytes AS HUGEINT) * m.part // m.whole) OVER (
-      PARTITION BY m.module_id, m.space_color, m.rule_id, m.subject
-    ) AS most_bytes
-  FROM marked_values AS m
-),
-members AS MATERIALIZED (
-  SELECT
-    c.module_id, c.locations_id, m.rule_id || '|' || m.subject AS set_name,
-    m.instruction_id, m.size_bytes,
-    m.value_id, m.part, m.whole, m.is_apart, m.from_step, m.until_step,
-    m.chunk,
-    row_number() OVER (ORDER BY m.value_id, m.instruction_id) AS place
-  FROM sized AS m
-  JOIN contents AS c
-    ON c.module_id = m.module_id
-    AND c.space_color = m.space_color
-  WHERE m.most_bytes > 0
-    AND m.most_bytes >= $min_ratio * c.peak_bytes
-),
-columns_of_members AS MATERIALIZED (
-  SELECT
-    list(v.module_id ORDER BY v.place) AS modules,
-    list(v.locations_id ORDER BY v.place) AS locations,
-    list(v.set_name ORDER BY v.place) AS sets,
-    list(v.value_id ORDER BY v.place) AS value_ids,
-    list(v.part ORDER BY v.place) AS parts,
-    list(v.whole ORDER BY v.place) AS wholes,
-    list(v.is_apart ORDER BY v.place) AS apart,
-    list(v.from_step ORDER BY v.place) AS first_steps,
-    list(v.until_step ORDER BY v.place) AS last_steps
-  FROM members AS v
-),
-priced AS MATERIALIZED (
-  SELECT
-    s.module_id, s.locations_id, s.color AS space_color,
-    split_part(s.set_name, '|', 1) AS rule_id,
-    substr(s.set_name, strpos(s.set_name, '|') + 1) AS subject,
-    s.set_name, s.part_peak_bytes, s.part_reserved_bytes
-  FROM set_leverage(
-    color := coalesce($color, 0),
-    member_modules := (SELECT modules FROM columns_of_members),
-    member_locations := (SELECT locations FROM columns_of_members),
-    member_sets := (SELECT sets FROM columns_of_members),
-    member_values := (SELECT value_ids FROM columns_of_members),
-    member_parts := (SELECT parts FROM columns_of_members),
-    member_wholes := (SELECT wholes FROM columns_of_members),
-    member_apart := (SELECT apart FROM columns_of_members),
-    member_from := (SELECT first_steps FROM columns_of_members),
-    member_until := (SELECT last_steps FROM columns_of_members)
-  ) AS s
-),
-at_peak AS (
-  SELECT DISTINCT p.module_id, c.locations_id, p.value_id
-  FROM chosen AS c
-  JOIN value_places() AS p
-    ON p.module_id = c.module_id
-    AND p.color = c.color
-    AND c.peak_step BETWEEN p.start_step AND p.end_step
-),
--- Lines of values, their own or a reader's; for a checkpoint that of the loop,
--- for what grows that of its concatenation, and for what is f32 by promotion
--- that of this. What is donated or sharded has none: that is said where the
--- program is called.
-member_lines AS (
-  SELECT
-    m.*, s.source_file, s.source_line, s.attribution <> 'read' AS is_own
-  FROM members AS m
-  JOIN value_sources() AS s
-    ON s.module_id = m.module_id
-    AND s.locations_id IS NOT DISTINCT FROM m.locations_id
-    AND s.value_id = m.value_id
-  WHERE split_part(m.set_name, '|', 1) NOT IN (
-      'donate', 'shard', 'nest_loop', 'checkpoint_loop', 'write_in_place',
-      'keep_narrow'
-    )
-  UNION ALL
-  SELECT m.*, s.source_file, s.source_line, TRUE
-  FROM members AS m
-  JOIN instruction_sources() AS s
-    ON s.module_id = m.module_id
-    AND s.locations_id IS NOT DISTINCT FROM m.locations_id
-    AND s.instruction_id = m.instruction_id
-  WHERE split_part(m.set_name, '|', 1)
-    IN ('nest_loop', 'checkpoint_loop', 'write_in_place', 'keep_narrow')
-),
-summed_lines AS (
-  SELECT
-    m.module_id, m.locations_id, m.set_name, m.source_file, m.source_line,
-    (
-      bool_or(m.is_own),
-      coalesce(sum(m.size_bytes) FILTER (WHERE p.value_id IS NOT NULL), 0),
-      max(m.size_bytes), -min(m.place)
-    ) AS weight
-  FROM member_lines AS m
-  LEFT JOIN at_peak AS p
-    ON p.module_id = m.module_id
-    AND p.locations_id IS NOT DISTINCT FROM m.locations_id
-    AND p.value_id = m.value_id
-  WHERE m.source_file IS NOT NULL
-  GROUP BY
-    m.module_id, m.locations_id, m.set_name, m.source_file, m.source_line
-),
--- The line that holds most of them at the peak.
-lines AS (
-  SELECT
-    s.module_id, s.locations_id, s.set_name,
-    arg_max(
-      {'source_file': s.source_file, 'source_line': s.source_line}, s.weight
-    ) AS found
-  FROM summed_lines AS s
-  GROUP BY s.module_id, s.locations_id, s.set_name
-),
-chunks AS (
+WITH chunks AS (
   SELECT m.module_id, m.set_name, max(m.chunk) AS chunk
-  FROM members AS m
+  FROM remedy_members AS m
   GROUP BY m.module_id, m.set_name
 ),
 given AS (
   SELECT
     m.module_id, m.set_name,
     list_sort(list_distinct(list(e.parameter_number))) AS numbers
-  FROM members AS m
+  FROM remedy_members AS m
   JOIN entry_parameters() AS e USING (module_id, instruction_id)
   GROUP BY m.module_id, m.set_name
 ),
@@ -208,7 +81,7 @@ returned AS (
       CAST(coalesce(nullif(regexp_extract(r.output_index, '\d+'), ''), '0')
         AS INTEGER)
     ))) AS numbers
-  FROM members AS m
+  FROM remedy_members AS m
   JOIN result_places() AS r USING (module_id, value_id)
   GROUP BY m.module_id, m.set_name
 ),
@@ -217,8 +90,8 @@ returned AS (
 held_again AS (
   SELECT r.module_id, r.locations_id, r.space_color, r.set_name,
     o.part_peak_bytes, o.part_reserved_bytes
-  FROM priced AS r
-  JOIN priced AS o
+  FROM remedy_prices AS r
+  JOIN remedy_prices AS o
     ON o.module_id = r.module_id
     AND o.locations_id IS NOT DISTINCT FROM r.locations_id
     AND o.space_color = r.space_color
@@ -240,8 +113,8 @@ found AS (
     l.found.source_line, array_to_string(g.numbers, ',') AS parameters,
     array_to_string(o.numbers, ',') AS results, k.chunk,
     regexp_replace(p.subject, 'all of | \([^)]*\)', '', 'g') AS names
-  FROM chosen AS c
-  JOIN priced AS p
+  FROM chosen_memory AS c
+  JOIN remedy_prices AS p
     ON p.module_id = c.module_id
     AND p.locations_id IS NOT DISTINCT FROM c.locations_id
     AND p.space_color = c.color
@@ -250,14 +123,14 @@ found AS (
     AND h.locations_id IS NOT DISTINCT FROM p.locations_id
     AND h.space_color = p.space_color
     AND h.set_name = p.set_name
-  LEFT JOIN priced AS q
+  LEFT JOIN remedy_prices AS q
     ON q.module_id = p.module_id
     AND q.locations_id IS NOT DISTINCT FROM p.locations_id
     AND q.space_color = p.space_color
     AND q.rule_id = 'shard_at_most'
     AND q.subject = p.subject
     AND p.rule_id = 'shard'
-  LEFT JOIN lines AS l
+  LEFT JOIN remedy_lines AS l
     ON l.module_id = p.module_id
     AND l.locations_id IS NOT DISTINCT FROM p.locations_id
     AND l.set_name = p.set_name
