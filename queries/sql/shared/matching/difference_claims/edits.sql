@@ -3,8 +3,8 @@
 -- grain: pair, edit
 SELECT
   e.*, coalesce(r.effect, 0) AS effect,
-  -- A rule that was never measured is not known to be right.
-  coalesce(r.told_count > 0 AND r.right_count >= 0.8 * r.told_count, FALSE)
+  -- A rule that was measured in one pair at most is not known to be right.
+  coalesce(r.told_count > 1 AND r.right_count >= 0.8 * r.told_count, FALSE)
     AS is_mostly_right,
   count(*) OVER (PARTITION BY e.pair) AS edit_count
 FROM source_edits(
