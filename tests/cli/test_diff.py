@@ -24,8 +24,8 @@ def test_a_diff_explains_and_does_not_judge(
 ) -> None:
     assert main(["diff", "night-1", "night-2"]) == 0
     assert headline(capsys) == (
-        "± 1 worse: jit_step CPU memory +2.00 MiB (+50.0 %), cause: 1 new buffer of exp"
-        " (+2.00 MiB); 1 same"
+        "± 1 worse: jit_step CPU memory +2.00 MiB (+50.0 %), largest part: 1 new"
+        " buffer of exp (+2.00 MiB); 1 same"
     )
 
 
@@ -39,9 +39,8 @@ def test_nothing_is_too_small_for_a_diff(
     build(tmp_path, night(1, large), night(2, grown))
     assert main(["diff", "night-1", "night-2"]) == 0
     assert headline(capsys) == (
-        "± 1 worse by less than 1 MiB: jit_step CPU memory +64 B (+0.0 %), cause: 1"
-        " new buffer of exp"
-        " (+64 B)"
+        "± 1 worse by less than 1 MiB: jit_step CPU memory +64 B (+0.0 %), largest"
+        " part: 1 new buffer of exp (+64 B)"
     )
 
 

@@ -126,7 +126,7 @@ def test_a_run_is_compared_with_the_one_before(site: Path) -> None:
         "runs/night-1.html": "night-1: ⚪ nothing to compare yet: night-1 is the first"
         " run of series nightly",
         "runs/night-2.html": "night-2: ± 1 worse: jit_g CPU memory +4.00 MiB (+50.0 %),"
-        " cause: resized: dot f32[8] to f32[8] (+4.00 MiB); 1 same",
+        " largest part: resized: dot f32[8] to f32[8] (+4.00 MiB); 1 same",
         "runs/night-3.html": "night-3: ± 1 missing; 1 same",
     }
 

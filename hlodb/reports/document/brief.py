@@ -17,6 +17,7 @@ from hlodb.reports.judge.findings import (
     ALERTING,
     OPEN,
     Finding,
+    cause_label,
     is_by_release,
     is_little,
     is_loss,
@@ -229,7 +230,8 @@ def _finding(report: Report, f: Finding, has_warehouse: bool) -> list[Block]:
             who = f"{called(f, shared_names(report))} {memory(f)}"
             blocks.append(Paragraph(f"{who} {moved(f)}: {_why(f)}."))
     else:
-        blocks.append(Paragraph(f"Why: {_why(f)}."))
+        is_part = f.cause is not None and f.cause.is_part and f.change != "changed"
+        blocks.append(Paragraph(f"{'Largest part' if is_part else 'Why'}: {_why(f)}."))
         # Where a mixed finding reserves less, the program needs less memory.
         if f.change != "mixed" or (f.delta_bytes or 0) >= 0:
             blocks += _undoing(edits)
@@ -328,7 +330,8 @@ def _why(f: Finding) -> str:
             return words
         if are_inputs_little(f):
             return f"{f.cause.title}; inputs changed: {words}"
-        return f"{words}; {f.cause.title}"
+        part = f"{cause_label(f.cause)}: " if f.cause.is_part else ""
+        return f"{words}; {part}{f.cause.title}"
     if f.cause is not None:
         return f.cause.title
     if f.change == "failed":

@@ -14,7 +14,7 @@ from hlodb.reports.document.blocks import (
     command_blocks,
     table,
 )
-from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.findings import Finding, cause_label
 from hlodb.reports.judge.names import (
     kind_words,
     memory,
@@ -104,7 +104,8 @@ def _why_other(f: Finding) -> str:
 
 def _cause(f: Finding, cause: Cause) -> str:
     """Return the cause and its share, if known, of the difference or its parts."""
-    text = f"Cause ({cause.blame}): {cause.title}."
+    label = cause_label(cause).capitalize()
+    text = f"{label} ({cause.blame}): {cause.title}."
     if cause.effect is None:
         return f"{text} It accounts for {_share_of_parts(f, cause)}."
     # More than all of it follows from edits that others count against: see the split.

@@ -239,6 +239,11 @@ def cause_in_short(f: Finding) -> str:
     return edit_words(edits, 1) if len(edits) > 1 else f.cause.title
 
 
+def cause_label(cause: Cause) -> str:
+    """Return whether a title names a cause, or no more than the largest part."""
+    return "largest part" if cause.is_part else "cause"
+
+
 def is_by_release(f: Finding) -> bool:
     """Return whether another release of the compiler is the likely cause."""
     return f.cause is not None and f.cause.key.startswith(f"{RELEASE_KEY}/")

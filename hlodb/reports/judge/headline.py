@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from hlodb.reports.judge.findings import (
     Finding,
     cause_in_short,
+    cause_label,
     has_lost_donations,
     is_by_release,
     is_little,
@@ -252,7 +253,9 @@ def _worst_text(f: Finding, shared: Names) -> str:
     if f.delta_bytes is None:
         return f"{who} is {_WORDS.get(f.change, f.change)}"
     text = f"{who} {moved(f)}"
-    return text + (f", cause: {cause_in_short(f)}" if f.cause else "")
+    if f.cause is None:
+        return text
+    return f"{text}, {cause_label(f.cause)}: {cause_in_short(f)}"
 
 
 def _unjudged_text(f: Finding, report: Judged) -> str:

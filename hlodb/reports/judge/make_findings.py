@@ -258,6 +258,7 @@ def _by_release(details: Details, flags: int) -> Details:
         blame="environment",
         standing="likely",
         effect=cause.effect or cause.title,
+        is_part=False,
     )
     return details._replace(cause=released, claims=[])
 

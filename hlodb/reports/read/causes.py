@@ -26,7 +26,8 @@ class Cause:
     `share_ratio` is the share of all parts that go the same way, or, where the title
     names edits of the source, of the difference that follows from these; None if that
     is not known. `standing` is proven or likely. `effect` is what the compiler made of
-    edits.
+    edits. `is_part` where no edit and nobody's choice is known to explain the figure:
+    the title then names the largest part of the difference.
     """
 
     key: str
@@ -35,6 +36,7 @@ class Cause:
     share_ratio: float | None
     standing: str
     effect: str | None = None
+    is_part: bool = False
 
 
 _NOTICED = 0.2
@@ -99,6 +101,7 @@ def name_cause(
         share_ratio=_share(edits),
         standing=first.standing,
         effect=cause.title,
+        is_part=False,
     )
 
 
@@ -147,14 +150,16 @@ def _of_compiler(
     new = _new_words(difference, inputs)
     title = _title(part, changes, difference.delta_bytes, new)
     key = f"{parting.blame}/{part}/{_leading(changes) or '-'}"
+    is_part = True
     recomputed = _recomputed(parting, difference.delta_bytes)
     if not follows_from_more and recomputed is not None:
-        title = f"{recomputed}: {title}"
+        title, is_part = f"{recomputed}: {title}", False
         key = f"{parting.blame}/remat/{_leading(changes) or '-'}"
     elif part == FRAGMENTATION and (more := _scoped(parting)) is not None:
-        title = f"{more}: {title}"
+        title, is_part = f"{more}: {title}", False
         key = f"{parting.blame}/scoped/-"
-    return Cause(key, title, parting.blame, difference.share, _PROVEN)
+    share = difference.share
+    return Cause(key, title, parting.blame, share, _PROVEN, is_part=is_part)
 
 
 def profile_cause(difference: Difference) -> Cause:
@@ -167,7 +172,7 @@ def profile_cause(difference: Difference) -> Cause:
     kind = FRAGMENTATION if most.part == FRAGMENTATION else most.kind
     title = f"{signed_bytes(most.delta_bytes)} of {kind} (details of a run are pruned)"
     key, share = f"unknown/whole/{kind}", difference.share
-    return Cause(key, title, "unknown", share, _PROVEN)
+    return Cause(key, title, "unknown", share, _PROVEN, is_part=True)
 
 
 def _recomputed(parting: DivergenceRow, delta: int) -> str | None:

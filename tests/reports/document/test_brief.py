@@ -84,7 +84,7 @@ def test_a_program_with_other_inputs_is_named_once(tmp_path: Path) -> None:
         diff = build_diff(connection, "night-1", "night-2", Settings(), top=5)
     told = [line for line in lines(brief(diff)) if "jit_c" in line]
     assert told == [
-        "jit_c CPU memory +222.00 MiB (+2,775.0 %): inputs changed;"
+        "jit_c CPU memory +222.00 MiB (+2,775.0 %): inputs changed; largest part:"
         " resized: dot f32[1024,1024] to f32[1024,1024] (+222.00 MiB)."
     ]
 
@@ -106,10 +106,10 @@ def test_other_programs_with_other_inputs_are_named_behind_the_worst(
         )
     ) as connection:
         first, *others = lines(brief(build_report(connection, Request(), Settings())))
-    assert first.startswith("Why: ")
+    assert first.startswith("Why: inputs changed; largest part: ")
     assert [line for line in others if line.startswith("Also: ")] == [
-        "Also: jit_b CPU memory -3.00 MiB (-37.5 %): inputs changed; resized: dot"
-        " f32[1024,1024] to f32[1024,1024] (-3.00 MiB)."
+        "Also: jit_b CPU memory -3.00 MiB (-37.5 %): inputs changed; largest part:"
+        " resized: dot f32[1024,1024] to f32[1024,1024] (-3.00 MiB)."
     ]
 
 
@@ -284,7 +284,7 @@ def test_owner_and_commits_of_a_regression(tmp_path: Path) -> None:
     report = report_of(tmp_path, Settings(source_owners=owners))
     (finding,) = [f for f in report.findings if f.scope == "candidate"]
     assert lines(brief(report)) == [
-        "Why: 1 new buffer of exp (+2.00 MiB).",
+        "Largest part: 1 new buffer of exp (+2.00 MiB).",
         "Likely cause: XLA fusion. Line of the largest buffer that changed:"
         " model/train.py:18."
         " Owner: @training.",

@@ -67,6 +67,7 @@ def test_kinds_are_told_and_nothing_is_made_up(
         blame="unknown",
         share_ratio=1.0,
         standing="proven",
+        is_part=True,
     )
     assert (finding.divergence, finding.buffers, finding.op_mix) == (None, [], [])
 
