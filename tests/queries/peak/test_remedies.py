@@ -185,6 +185,15 @@ def test_activations_shaped_as_positions_are_no_gradients(tmp_path: Path) -> Non
     assert [row["rule_id"] for row in rows] == ["halve_batch", "halve_moment"]
 
 
+def test_the_key_of_random_numbers_is_no_batch(tmp_path: Path) -> None:
+    """It is two words, beside 512 traces; with 256 of them 31.11 GiB less came."""
+    path = tmp_path / "w.duckdb"
+    ingest([str(DATA / "lookalikes" / "random_key.tar.xz")], path, jobs=1)
+    [half] = ask(path, "remedies", top=None)
+    assert half["rule_id"] == "halve_batch"
+    assert half["saved_reserved_bytes"] == pytest.approx(31.11 * 2**30, rel=0.15)
+
+
 def test_nodes_and_edges_of_a_graph_are_no_words_and_no_batch(tmp_path: Path) -> None:
     """There are 100,000 and 600,000 of them, and each is read by others."""
     path = tmp_path / "w.duckdb"

@@ -15,8 +15,7 @@ WITH batches AS (
       module_id, element_type,
       TRY_CAST(split_part(dimensions, ',', 1) AS BIGINT) AS first_dimension
     FROM arguments
-    WHERE is_input
-      AND dimensions <> ''
+    WHERE has_examples
   ) AS a
   SEMI JOIN (
     SELECT module_id FROM arrays WHERE name LIKE '%vmap(%'

@@ -20,8 +20,7 @@ inputs AS (
       AS is_square,
     TRY_CAST(split_part(a.dimensions, ',', 1) AS BIGINT) AS first_dimension
   FROM arguments AS a
-  WHERE a.is_input
-    AND a.dimensions <> ''
+  WHERE a.has_examples
 ),
 counted AS (
   SELECT

@@ -86,8 +86,7 @@ seconds AS MATERIALIZED (
     a.module_id,
     min(TRY_CAST(split_part(a.dimensions, ',', 2) AS BIGINT)) AS size
   FROM arguments AS a
-  WHERE a.is_input
-    AND a.dimensions <> ''
+  WHERE a.has_examples
   GROUP BY a.module_id
   HAVING count(DISTINCT split_part(a.dimensions, ',', 2)) = 1
 ),

@@ -2,7 +2,8 @@
 --   replaced, beside other arguments, is no input: a replicated weight may
 --   come out sharded. Nor is a tree whose arrays differ in their first
 --   dimension, such as frozen weights: the arrays of a batch share it, unless
---   it is called batch, inputs, data or examples.
+--   it is called batch, inputs, data or examples. What has_examples is such an
+--   input, but a key of random numbers: two words, or four.
 -- grain: argument, allocation
 WITH every_argument AS MATERIALIZED (
   SELECT DISTINCT
@@ -37,18 +38,26 @@ state AS MATERIALIZED (
       AND count(DISTINCT split_part(a.dimensions, ',', 1))
         FILTER (WHERE a.dimensions <> '') > 1
     )
+),
+named AS (
+  SELECT
+    a.module_id, a.allocation_id, a.color, a.name, a.dimensions,
+    a.element_type, a.root, a.value_id, a.instruction_id, a.is_replaced,
+    NOT a.is_replaced AND s.root IS NULL
+      -- Weights of examples are a part of the batch.
+      AND (
+        regexp_full_match(a.root, '(batch|inputs?|data|examples?)')
+        OR NOT regexp_matches(a.name, '(^|[^a-z])(params?|weights?|state)')
+      )
+      AS is_input
+  FROM every_argument AS a
+  LEFT JOIN state AS s
+    ON s.module_id = a.module_id
+    AND s.root = a.root
 )
 SELECT
-  a.module_id, a.allocation_id, a.color, a.name, a.dimensions,
-  a.element_type, a.root, a.value_id, a.instruction_id, a.is_replaced,
-  NOT a.is_replaced AND s.root IS NULL
-    -- Weights of examples are a part of the batch.
-    AND (
-      regexp_full_match(a.root, '(batch|inputs?|data|examples?)')
-      OR NOT regexp_matches(a.name, '(^|[^a-z])(params?|weights?|state)')
-    )
-    AS is_input
-FROM every_argument AS a
-LEFT JOIN state AS s
-  ON s.module_id = a.module_id
-  AND s.root = a.root
+  n.*,
+  n.is_input AND n.dimensions <> ''
+    AND NOT (n.element_type = 'u32' AND n.dimensions IN ('2', '4'))
+    AS has_examples
+FROM named AS n
