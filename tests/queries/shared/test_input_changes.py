@@ -235,7 +235,8 @@ def test_a_target_has_a_batch_with_another_argument(
         ("params['scale_{}']", "scales"),
         ("params['experts_{}']", "experts"),
         ("params['experts'][{}]", "experts"),
-        ("params['Dense_{}']", "layers"),
+        ("params['Dense_{}']", "Dense layers"),
+        ("params['Layer_{}']", "layers"),
         ("params['h{}']", "layers"),
         # The layers of one encoder are no encoders, nor are arrays parameters.
         ("params['encoder'][{}]", "layers"),

@@ -1,7 +1,8 @@
 -- step: Of these, patterns that both sides have with other numbers: more or
 --   fewer layers. There are two of block_0 and block_1. They are called as the
 --   name before the number is, where that is one word of what is numbered
---   (scale_0, ['experts'][0]), and else layers: ['encoder'][0] is one. Those
+--   (scale_0, ['experts'][0]), and else layers: ['encoder'][0] is one, and
+--   Dense_0 a Dense layer. Those
 --   of the optimiser alone are its state: another one keeps more or fewer
 --   moments.
 -- grain: pair, number in the base, number in the candidate
@@ -13,6 +14,10 @@ WITH numbers AS (
       string_split(c.pattern, '*')[n.number_index],
       '(?:^|[^A-Za-z0-9_])([a-z]{3,}[a-xz]_?|[a-z]{3,}s\W+)$', 1
     ) AS word,
+    regexp_extract(
+      string_split(c.pattern, '*')[n.number_index],
+      '(?:^|[^A-Za-z0-9_])([A-Z][A-Za-z]*)_$', 1
+    ) AS module_name,
     count(DISTINCT n.value) FILTER (WHERE a.module_id = c.base_id)
       AS base_times,
     count(DISTINCT n.value) FILTER (WHERE a.module_id = c.candidate_id)
@@ -43,6 +48,9 @@ SELECT
         '^$|layer|block|^(param|weight|state|model|arg)|(ch|ss|x)\W*$'
       )
       THEN rtrim(regexp_extract(min(n.word), '[a-z]+'), 's') || 's'
+    WHEN count(DISTINCT n.module_name) = 1
+      AND NOT regexp_matches(min(n.module_name), '^$|Layer$')
+      THEN min(n.module_name) || ' layers'
     ELSE 'layers'
   END AS meaning, format('{:,}', n.base_times) AS base_size,
   format('{:,}', n.candidate_times) AS candidate_size,
