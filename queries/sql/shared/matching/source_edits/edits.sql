@@ -137,9 +137,13 @@ LEFT JOIN moved_groups AS m
   ON m.pair = e.pair
   AND m.source_file = e.source_file
   AND m.function_name = e.function_name
-  AND e.change = 'replaced'
-  AND e.base_text IS NULL
-  AND e.candidate_text IS NULL
+  AND (
+    e.change = 'replaced'
+    AND e.base_text IS NULL
+    AND e.candidate_text IS NULL
+    OR m.is_draw
+    AND e.change IN ('batched', 'replaced', 'reshaped', 'unbatched')
+  )
   AND m.operations <> ''
 -- What only arranges is named by the shapes that follow from it.
 LEFT JOIN followed_shapes AS h

@@ -9,8 +9,9 @@
 --   all of them, as fewer are of an edit in what is recomputed, and where most
 --   of what is recomputed has keys of one side alone, as of another release.
 --   Less is enough where another number of values is rounded as JAX rounds
---   what a policy saves, more where less is recomputed, or for half of the
---   products of matrices. is_little: both sides have as many checkpoints, and
+--   what a policy saves, more where less is recomputed, for half of the
+--   products of matrices, or where opt-barriers are more or fewer with it, as
+--   of a checkpoint within another. is_little: both sides have as many checkpoints, and
 --   less than that differs in what they recompute, as where code moves. What
 --   is recomputed for gradients that the other side lacks is no checkpoint.
 -- grain: pair
@@ -56,6 +57,7 @@ SELECT
     abs(t.more_recomputed) >= 0.05 * greatest(t.all_base, t.all_candidate)
     OR r.is_in_recomputed
     OR sign(r.more_saved) = -sign(t.more_recomputed)
+    OR sign(b.more_written) = sign(t.more_recomputed)
     OR t.more_products <> 0
     AND 2 * abs(t.more_products)
       >= greatest(t.base_products, t.candidate_products), FALSE
