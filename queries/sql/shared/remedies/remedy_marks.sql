@@ -43,7 +43,8 @@
 --   all iterations. relaid: copies of whole arguments that XLA for TPUs makes
 --   with the dimensions in another order, and what follows them in their
 --   bytes. spectrum: complex arrays of real numbers for a Fourier transform.
---   product_chain: product_chains. repeated_matrix: repeated_matrices.
+--   product_chain: product_chains. selected_product: selected_products.
+--   repeated_matrix: repeated_matrices.
 --   repeated_part: repeated_parts. jacobian_row: jacobian_rows. window:
 --   window_caches. chunkable: temporary arrays of vmap with a part for each
 --   example. whole_result: results that are gathered to be returned.
@@ -71,7 +72,7 @@
 --   undivided_arguments, whole_updates, batch_arrays, halved_arrays,
 --   read_stacks, stacked_examples, prepared_stacks, relaid_arrays,
 --   gathered_results, real_spectra, products, product_chains,
---   multiplied_arrays, repeated_matrices, repeated_parts, example_lengths,
+--   selected_products, multiplied_arrays, repeated_matrices, repeated_parts, example_lengths,
 --   jacobian_programs, jacobian_rows, mapped_arrays, collected_arrays,
 --   summed_arrays, chunkable_arrays, divided_programs, replicated_values,
 --   replicated_gradients, promotions, promoted_arrays, marks_of_saved,

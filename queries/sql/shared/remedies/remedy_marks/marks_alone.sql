@@ -14,6 +14,9 @@ UNION ALL
 SELECT p.module_id, p.value_id, 'product_chain', NULL, NULL
 FROM product_chains AS p
 UNION ALL
+SELECT p.module_id, p.value_id, 'selected_product', NULL, NULL
+FROM selected_products AS p
+UNION ALL
 SELECT m.module_id, m.value_id, 'repeated_matrix', NULL, NULL
 FROM repeated_matrices AS m
 UNION ALL

@@ -2,8 +2,9 @@
 --   before it, and of which each iteration reads its part, where an argument
 --   has as many parts that are smaller: weights of all layers. Also copies of
 --   whole inputs with their rows in another order, such as shuffled examples;
---   they go whole where each iteration has a copy of its part already. Also
---   all that stacked_examples holds.
+--   they go whole where each iteration has a copy of its part already, and
+--   with those that are wider than the inputs goes what was widened first.
+--   Also all that stacked_examples holds.
 -- grain: value
 WITH carried AS MATERIALIZED (
   SELECT
@@ -44,13 +45,24 @@ gathers AS MATERIALIZED (
   JOIN scheduled_instructions AS i USING (module_id, computation_id)
   WHERE i.opcode = 'gather'
 ),
-reordered AS (
+sized AS MATERIALIZED (
+  SELECT
+    v.*,
+    list_product(CAST(string_split(v.dimensions, ',') AS DOUBLE[]))
+      AS elements
+  FROM arrays AS v
+  WHERE v.dimensions LIKE '%,%'
+),
+reordered AS MATERIALIZED (
   SELECT
     v.module_id, v.value_id, any_value(v.logical_bytes) AS logical_bytes,
+    any_value(v.elements) AS elements,
+    any_value(v.element_type) AS element_type,
+    bool_and(s.logical_bytes < v.logical_bytes) AS is_widened,
     min(r.loop_name) AS loop_name, any_value(w.trip_count) AS step_count,
     bool_or(p.value_id IS NOT NULL) AS has_part
   FROM read_stacks AS r
-  JOIN arrays AS v USING (module_id, value_id)
+  JOIN sized AS v USING (module_id, value_id)
   SEMI JOIN gathers AS g
     ON g.module_id = v.module_id
     AND g.instruction_id = v.instruction_id
@@ -61,11 +73,14 @@ reordered AS (
   JOIN arguments AS a
     ON a.module_id = v.module_id
     AND a.is_input
-    AND a.element_type = v.element_type
-  JOIN arrays AS s
+  JOIN sized AS s
     ON s.module_id = a.module_id
     AND s.value_id = a.value_id
-    AND s.logical_bytes = v.logical_bytes
+    AND s.elements = v.elements
+    AND (
+      s.element_type = v.element_type
+      OR s.logical_bytes < v.logical_bytes
+    )
   LEFT JOIN arrays AS p
     ON p.module_id = v.module_id
     AND p.kind = 'temp'
@@ -74,6 +89,24 @@ reordered AS (
     AND p.logical_bytes * w.trip_count = v.logical_bytes
   WHERE w.trip_count > 1
   GROUP BY v.module_id, v.value_id
+),
+-- With what is gathered in an order what was widened for it.
+reordered_arrays AS (
+  SELECT
+    module_id, value_id, logical_bytes, loop_name, step_count, has_part
+  FROM reordered
+  UNION
+  SELECT
+    v.module_id, v.value_id, v.logical_bytes, r.loop_name, r.step_count,
+    r.has_part
+  FROM reordered AS r
+  JOIN sized AS v
+    ON v.module_id = r.module_id
+    AND v.elements = r.elements
+    AND v.element_type = r.element_type
+    AND v.kind = 'temp'
+    AND NOT contains(v.name, '/while/body/')
+  WHERE r.is_widened
 )
 SELECT
   c.module_id, c.value_id, min(c.loop_name) AS loop_name,
@@ -100,7 +133,7 @@ SELECT
   -- A set has one share, that of its largest array.
   first_value(step_count - CAST(NOT has_part AS BIGINT)) OVER largest_first,
   first_value(step_count) OVER largest_first
-FROM reordered
+FROM reordered_arrays
 WINDOW largest_first AS (
   PARTITION BY module_id, loop_name ORDER BY logical_bytes DESC, value_id
 )

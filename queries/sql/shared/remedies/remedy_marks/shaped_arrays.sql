@@ -126,18 +126,22 @@ exponents AS MATERIALIZED (
   GROUP BY i.module_id
 ),
 subtractions AS MATERIALIZED (
-  SELECT
-    s.module_id,
-    list(DISTINCT regexp_extract(s.shape, '\[([\d,]*)', 1)) AS dimensions
-  FROM scheduled_instructions AS s
-  JOIN operands AS e USING (module_id, instruction_id)
-  JOIN scheduled_instructions AS a
-    ON a.module_id = e.module_id
-    AND a.instruction_id = e.operand_id
-    AND a.opcode = 'broadcast'
-  WHERE s.opcode = 'subtract'
-  GROUP BY s.module_id, s.instruction_id
-  HAVING count(*) = 2
+  SELECT n.module_id, list(DISTINCT n.dimensions) AS dimensions
+  FROM (
+    SELECT
+      s.module_id, s.instruction_id,
+      any_value(regexp_extract(s.shape, '\[([\d,]*)', 1)) AS dimensions
+    FROM scheduled_instructions AS s
+    JOIN operands AS e USING (module_id, instruction_id)
+    JOIN scheduled_instructions AS a
+      ON a.module_id = e.module_id
+      AND a.instruction_id = e.operand_id
+      AND a.opcode = 'broadcast'
+    WHERE s.opcode = 'subtract'
+    GROUP BY s.module_id, s.instruction_id
+    HAVING count(*) = 2
+  ) AS n
+  GROUP BY n.module_id
 ),
 -- Gradients of every example: with them goes all else of the examples.
 of_examples AS MATERIALIZED (
@@ -215,10 +219,16 @@ marked AS (
         AND list_contains(k.points, v.sizes[2] || ',' || v.sizes[3])
         AND list_contains(k.matrices, v.sizes[1] || ',' || v.sizes[3])
         AND list_contains(k.matrices, v.sizes[2] || ',' || v.sizes[3])
-        AND list_contains(k.matrices, v.sizes[1] || ',' || v.sizes[2])
-        AND (v.module_id, v.dimensions) IN (
-          SELECT (d.module_id, unnest(d.dimensions)) FROM subtractions AS d
-        )
+        AND len(list_filter(
+          [v.sizes, [v.sizes[2], v.sizes[1], v.sizes[3]]],
+          lambda x: list_contains(k.matrices, x[1] || ',' || x[2])
+        )) > 0
+        AND len(list_filter(
+          [v.sizes, [v.sizes[2], v.sizes[1], v.sizes[3]]],
+          lambda x: list_contains(
+            d.dimensions, array_to_string(x, ',')
+          )
+        )) > 0
         THEN 'differences'
       WHEN t.has_backward
         AND c.kind = 'entry'
@@ -275,6 +285,7 @@ marked AS (
     ON c.module_id = i.module_id
     AND c.computation_id = i.computation_id
   LEFT JOIN of_examples AS e ON e.module_id = v.module_id
+  LEFT JOIN subtractions AS d ON d.module_id = v.module_id
 )
 SELECT
   module_id, value_id, mark,
