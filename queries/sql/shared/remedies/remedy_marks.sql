@@ -66,17 +66,16 @@
 --   history_readers, histories, program_traits, padded_arrays,
 --   returned_arrays, new_states, grown_results, dense_gradients,
 --   result_arrays, read_steps, result_sources, positional_arrays,
---   windowed_arrays, widened_arrays, kept_stacks, long_loops,
---   narrow_programs, awaiting_gradients, shaped_arrays, one_hot_arrays,
---   softmax_dimensions, narrowed_arguments, whole_states,
---   undivided_arguments, whole_updates, batch_arrays, halved_arrays,
---   read_stacks, stacked_examples, prepared_stacks, relaid_arrays,
---   gathered_results, real_spectra, products, product_chains,
---   selected_products, multiplied_arrays, repeated_matrices, repeated_parts, example_lengths,
---   jacobian_programs, jacobian_rows, mapped_arrays, collected_arrays,
---   summed_arrays, chunkable_arrays, divided_programs, replicated_values,
---   replicated_gradients, promotions, promoted_arrays, marks_of_saved,
---   window_caches, marks_alone, marks_of_sets
+--   windowed_arrays, widened_arrays, kept_stacks, long_loops, narrow_programs,
+--   awaiting_gradients, shaped_arrays, one_hot_arrays, softmax_dimensions,
+--   narrowed_arguments, whole_states, undivided_arguments, whole_updates,
+--   batch_arrays, halved_arrays, read_stacks, stacked_examples,
+--   prepared_stacks, relaid_arrays, gathered_results, real_spectra, products,
+--   product_chains, selected_products, multiplied_arrays, repeated_matrices,
+--   repeated_parts, example_lengths, jacobian_programs, jacobian_rows,
+--   mapped_arrays, collected_arrays, summed_arrays, chunkable_arrays,
+--   divided_programs, replicated_values, replicated_gradients, promotions,
+--   promoted_arrays, marks_of_saved, window_caches, marks_alone, marks_of_sets
 -- param run
 -- param program
 -- column module_id

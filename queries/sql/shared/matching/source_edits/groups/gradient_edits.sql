@@ -1,12 +1,15 @@
 -- step: Gradients that one side alone computes: of nothing but the backward
---   pass has it more, in pairs without another checkpoint or loop; or it is
---   one of gradient_sides. The line is the innermost call that leads to most
+--   pass, and of what an optimiser makes of it, has it more, in pairs without
+--   another checkpoint or loop; or it is one of gradient_sides. The line is the innermost call that leads to most
 --   of it.
 -- grain: pair
 WITH surplus AS MATERIALIZED (
   SELECT
     u.pair, u.is_candidate, o.instruction_id, o.frame_id, o.is_backward,
-    o.is_recomputed, o.is_located, o.opcode, o.user_function, o.op_paths
+    o.is_recomputed, o.is_located, o.opcode, o.user_function, o.op_paths,
+    -- What an optimiser computes is not differentiated.
+    NOT contains(o.op_name, 'jvp(')
+      AND o.opcode NOT IN ('dot', 'convolution') AS is_of_update
   FROM unmatched_operations AS u
   JOIN operations AS o USING (pair, is_candidate, instruction_id)
   WHERE o.may_start
@@ -21,7 +24,8 @@ sides AS (
   ANTI JOIN gradient_sides USING (pair)
   GROUP BY pair
   HAVING count(DISTINCT is_candidate) = 1
-    AND bool_and(is_backward)
+    AND bool_and(is_backward OR is_of_update)
+    AND bool_or(is_backward AND is_located)
     AND count_if(is_located) >= 3
     AND count_if(opcode IN ('dot', 'convolution')) > 0
   UNION ALL

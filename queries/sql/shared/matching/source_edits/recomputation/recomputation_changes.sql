@@ -11,9 +11,10 @@
 --   Less is enough where another number of values is rounded as JAX rounds
 --   what a policy saves, more where less is recomputed, for half of the
 --   products of matrices, or where opt-barriers are more or fewer with it, as
---   of a checkpoint within another. is_little: both sides have as many checkpoints, and
---   less than that differs in what they recompute, as where code moves. What
---   is recomputed for gradients that the other side lacks is no checkpoint.
+--   of a checkpoint within another. is_little: both sides have as many
+--   checkpoints, and less than that differs in what they recompute, as where
+--   code moves. What is recomputed for gradients that the other side lacks is
+--   no checkpoint.
 -- grain: pair
 WITH
 rounded AS (

@@ -33,11 +33,23 @@ still_recomputed AS (
   GROUP BY o.pair, o.key, path, c.functions
   HAVING count_if(o.is_candidate) = count_if(NOT o.is_candidate)
 ),
--- has_more: on the side that recomputes more, what is recomputed counts.
+-- Functions that call as many checkpoints on both sides.
+even_functions AS MATERIALIZED (
+  SELECT o.pair, i.file_name, i.function_name
+  FROM operations AS o
+  JOIN innermost_calls AS i USING (pair, is_candidate, frame_id)
+  WHERE o.opcode = 'opt-barrier'
+  GROUP BY o.pair, i.file_name, i.function_name
+  HAVING count_if(o.is_candidate) = count_if(NOT o.is_candidate)
+),
+-- has_more: on the side that recomputes more, what is recomputed counts. A
+-- checkpoint around a loop is where the loop is, not what its body calls.
 affected AS MATERIALIZED (
   SELECT
     o.pair, o.is_candidate, o.instruction_id, o.computation_id, o.frame_id,
-    o.is_candidate = (t.more_recomputed > 0) AS has_more
+    o.is_candidate = (t.more_recomputed > 0) AS has_more,
+    regexp_matches(o.op_name, 'rematted_computation/(.*/)?while/body/')
+      AS is_in_loop
   FROM operations AS o
   JOIN recomputation_changes AS t USING (pair)
   LEFT JOIN recomputed_keys AS k USING (pair, key)
@@ -51,13 +63,23 @@ affected AS MATERIALIZED (
     ON n.pair = o.pair
     AND n.is_candidate = o.is_candidate
     AND n.computation_id = o.computation_id
+  LEFT JOIN innermost_calls AS i
+    ON i.pair = o.pair
+    AND i.is_candidate = o.is_candidate
+    AND i.frame_id = o.frame_id
+  LEFT JOIN even_functions AS e
+    ON e.pair = i.pair
+    AND e.file_name = i.file_name
+    AND e.function_name = i.function_name
   WHERE o.is_located
     AND (
       k.key IS NOT NULL AND a.key IS NULL
-      OR o.opcode = 'opt-barrier' AND t.more_barriers <> 0
+      OR o.opcode = 'opt-barrier' AND t.more_barriers <> 0 AND e.pair IS NULL
       OR (t.is_of_one OR n.pair IS NOT NULL) AND o.is_recomputed
     )
     AND (o.is_recomputed OR o.opcode = 'opt-barrier') = has_more
+  QUALIFY NOT is_in_loop
+    OR bool_and(is_in_loop) OVER (PARTITION BY o.pair, o.is_candidate)
 ),
 led AS (
   SELECT DISTINCT
