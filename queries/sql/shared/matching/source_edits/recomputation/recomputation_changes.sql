@@ -1,20 +1,20 @@
 -- step: Pairs of which one side recomputes more. is_kept says that some
---   checkpoint is still in the candidate. more_barriers: JAX writes one
---   opt-barrier per checkpoint that is recomputed, whatever it saves;
---   is_of_one says that no side has more than one. A checkpoint that writes
---   none (prevent_cse=False) recomputes in a loop of its own. Where the
---   candidate calls more of what it recomputes, such as a model twice, but
---   recomputes all of other keys in proportion, only operations of changed
---   keys count. A twentieth at least has to change where both sides recompute
---   all of them, as fewer are of an edit in what is recomputed, and where most
---   of what is recomputed has keys of one side alone, as of another release.
---   Less is enough where another number of values is rounded as JAX rounds
---   what a policy saves, more where less is recomputed, for half of the
---   products of matrices, or where opt-barriers are more or fewer with it, as
---   of a checkpoint within another. is_little: both sides have as many
---   checkpoints, and less than that differs in what they recompute, as where
---   code moves. What is recomputed for gradients that the other side lacks is
---   no checkpoint.
+--   checkpoint is still in the candidate. more_barriers: JAX writes one opt-
+--   barrier per checkpoint that is recomputed, whatever it saves; is_of_one
+--   says that no side has more than one. A checkpoint that writes none
+--   (prevent_cse=False) recomputes in a loop of its own. Where the candidate
+--   calls more of what it recomputes, such as a model twice, but recomputes
+--   all of other keys in proportion, only operations of changed keys count. A
+--   twentieth at least has to change where both sides recompute all of them,
+--   as fewer are of an edit in what is recomputed, and where most of what is
+--   recomputed has keys of one side alone, as of another release. Less is
+--   enough where another number of values is rounded as JAX rounds what a
+--   policy saves, more where less is recomputed, for half of the products of
+--   matrices, or where opt-barriers are more or fewer with it, as of a
+--   checkpoint within another, each with four operations or more. is_little:
+--   both sides have as many checkpoints, and less than that differs in what
+--   they recompute, as where code moves. What is recomputed for gradients that
+--   the other side lacks is no checkpoint.
 -- grain: pair
 WITH
 rounded AS (
@@ -59,6 +59,7 @@ SELECT
     OR r.is_in_recomputed
     OR sign(r.more_saved) = -sign(t.more_recomputed)
     OR sign(b.more_written) = sign(t.more_recomputed)
+    AND abs(t.more_recomputed) >= 4 * abs(b.more_written)
     OR t.more_products <> 0
     AND 2 * abs(t.more_products)
       >= greatest(t.base_products, t.candidate_products), FALSE
