@@ -14,7 +14,6 @@ sets AS MATERIALIZED (
   SELECT
     c.locations_id, m.module_id, m.space_color, m.rule_id, m.subject,
     any_value(c.peak_bytes) AS peak_bytes,
-    any_value(m.instruction_id) AS instruction_id,
     sum(CAST(m.size_bytes AS HUGEINT) * m.part // m.whole) AS freed_bytes,
     sum(CAST(m.size_bytes AS HUGEINT)) AS size_bytes
   FROM marked_values AS m
@@ -24,6 +23,29 @@ sets AS MATERIALIZED (
   GROUP BY
     c.locations_id, m.module_id, m.space_color, m.rule_id, m.subject
 ),
+loop_lines AS (
+  SELECT
+    c.locations_id, m.module_id, m.space_color, m.rule_id, m.subject,
+    i.source_file, i.source_line
+  FROM marked_values AS m
+  JOIN contents AS c
+    ON c.module_id = m.module_id
+    AND c.space_color = m.space_color
+  JOIN instruction_sources() AS i
+    ON i.module_id = c.module_id
+    AND i.locations_id IS NOT DISTINCT FROM c.locations_id
+    AND i.instruction_id = m.instruction_id
+  WHERE m.rule_id IN ('checkpoint_loop', 'nest_loop')
+    AND i.source_file IS NOT NULL
+  GROUP BY
+    c.locations_id, m.module_id, m.space_color, m.rule_id, m.subject,
+    i.source_file, i.source_line
+  QUALIFY row_number() OVER (
+    PARTITION BY
+      c.locations_id, m.module_id, m.space_color, m.rule_id, m.subject
+    ORDER BY sum(m.size_bytes) DESC, i.source_file, i.source_line
+  ) = 1
+),
 -- A set has one part of its bytes that goes.
 loops_of_lines AS (
   SELECT
@@ -31,12 +53,12 @@ loops_of_lines AS (
     min(s.subject) AS first_subject, list(s.subject) AS subjects,
     CAST(1000 * sum(s.freed_bytes) // sum(s.size_bytes) AS BIGINT) AS part
   FROM sets AS s
-  JOIN instruction_sources() AS i
+  JOIN loop_lines AS i
     ON i.module_id = s.module_id
     AND i.locations_id IS NOT DISTINCT FROM s.locations_id
-    AND i.instruction_id = s.instruction_id
-  WHERE s.rule_id IN ('checkpoint_loop', 'nest_loop')
-    AND i.source_file IS NOT NULL
+    AND i.space_color = s.space_color
+    AND i.rule_id = s.rule_id
+    AND i.subject = s.subject
   GROUP BY
     s.module_id, s.locations_id, s.space_color, s.rule_id, i.source_file,
     i.source_line
