@@ -1,7 +1,7 @@
 -- step: Gradients that one side alone computes: of nothing but the backward
 --   pass, and of what an optimiser makes of it, has it more, in pairs without
---   another checkpoint or loop; or it is one of gradient_sides. The line is the innermost call that leads to most
---   of it.
+--   another checkpoint or loop; or it is one of gradient_sides. The line is
+--   the innermost call that leads to most of it.
 -- grain: pair
 WITH surplus AS MATERIALIZED (
   SELECT
