@@ -253,14 +253,6 @@ CLAIMS = {
             "proven",
         ),
     ],
-    # A checkpoint around a loop is not in what the body of the loop calls.
-    ("galaxy_fit", "plain_outer"): [
-        (
-            "nbody.py:42 Simulation.__call__: a checkpoint removed, others kept"
-            " (101 → 42 operations are recomputed)",
-            "proven",
-        ),
-    ],
     # Keys are split in a loop of JAX, which is none of the steps that draw.
     ("drone_swarm", "gusts_first"): [
         (

@@ -42,14 +42,11 @@ even_functions AS MATERIALIZED (
   GROUP BY o.pair, i.file_name, i.function_name
   HAVING count_if(o.is_candidate) = count_if(NOT o.is_candidate)
 ),
--- has_more: on the side that recomputes more, what is recomputed counts. A
--- checkpoint around a loop is where the loop is, not what its body calls.
+-- has_more: on the side that recomputes more, what is recomputed counts.
 affected AS MATERIALIZED (
   SELECT
     o.pair, o.is_candidate, o.instruction_id, o.computation_id, o.frame_id,
-    o.is_candidate = (t.more_recomputed > 0) AS has_more,
-    regexp_matches(o.op_name, 'rematted_computation/(.*/)?while/body/')
-      AS is_in_loop
+    o.is_candidate = (t.more_recomputed > 0) AS has_more
   FROM operations AS o
   JOIN recomputation_changes AS t USING (pair)
   LEFT JOIN recomputed_keys AS k USING (pair, key)
@@ -78,8 +75,6 @@ affected AS MATERIALIZED (
       OR (t.is_of_one OR n.pair IS NOT NULL) AND o.is_recomputed
     )
     AND (o.is_recomputed OR o.opcode = 'opt-barrier') = has_more
-  QUALIFY NOT is_in_loop
-    OR bool_and(is_in_loop) OVER (PARTITION BY o.pair, o.is_candidate)
 ),
 led AS (
   SELECT DISTINCT
