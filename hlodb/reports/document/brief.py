@@ -230,8 +230,10 @@ def _finding(report: Report, f: Finding, has_warehouse: bool) -> list[Block]:
             who = f"{called(f, shared_names(report))} {memory(f)}"
             blocks.append(Paragraph(f"{who} {moved(f)}: {_why(f)}."))
     else:
-        is_part = f.cause is not None and f.cause.is_part and f.change != "changed"
-        blocks.append(Paragraph(f"{'Largest part' if is_part else 'Why'}: {_why(f)}."))
+        label = "Why"
+        if f.cause is not None and f.cause.is_part and f.change != "changed":
+            label = cause_label(f.cause).capitalize()
+        blocks.append(Paragraph(f"{label}: {_why(f)}."))
         # Where a mixed finding reserves less, the program needs less memory.
         if f.change != "mixed" or (f.delta_bytes or 0) >= 0:
             blocks += _undoing(edits)

@@ -17,8 +17,8 @@
 -- grain: module occurrence, memory space, remedy, subject
 -- leading: program, space_name, saved_reserved_bytes, saved_bytes, subject,
 --   advice
--- steps: chosen_memory, marked_values, remedy_members, remedy_prices,
---   remedy_lines
+-- steps: chosen_memory, marked_values, pooled_values, remedy_members,
+--   remedy_prices, remedy_lines
 -- param run
 -- param program
 -- param color

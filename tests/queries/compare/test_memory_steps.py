@@ -114,6 +114,8 @@ def test_since_when_the_last_night_differs(nights: Path) -> None:
         # It is taken for jit_gone under another name.
         ("jit_back", "worse", "night-7", "night-6", None),
         ("jit_half_back", "improved", "night-5", "night-4", None),
+        # Its arguments have been others again since then.
+        ("jit_reshaped", "changed", "night-5", "night-4", None),
         ("jit_slow", "worse", "night-7", "night-6", None),
         ("jit_twice", "improved", "night-7", "night-6", None),
         ("jit_undone", "improved", "night-5", "night-4", None),

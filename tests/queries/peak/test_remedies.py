@@ -185,6 +185,17 @@ def test_activations_shaped_as_positions_are_no_gradients(tmp_path: Path) -> Non
     assert [row["rule_id"] for row in rows] == ["halve_batch", "halve_moment"]
 
 
+def test_numbers_of_a_product_are_no_selected_rows(tmp_path: Path) -> None:
+    """a @ b[:, index] has other numbers than those picked one by one."""
+    path = tmp_path / "w.duckdb"
+    ingest([str(DATA / "lookalikes" / "selected.tar.xz")], path, jobs=1)
+    rows = ask(path, "remedies", top=None)
+    assert {row["program"] for row in rows if row["rule_id"] == "select_first"} == {
+        "jit_columns",
+        "jit_rows",
+    }
+
+
 def test_the_key_of_random_numbers_is_no_batch(tmp_path: Path) -> None:
     """It is two words, beside 512 traces; with 256 of them 31.11 GiB less came."""
     path = tmp_path / "w.duckdb"

@@ -2,9 +2,8 @@
 --   fewer layers. There are two of block_0 and block_1. They are called as the
 --   name before the number is, where that is one word of what is numbered
 --   (scale_0, ['experts'][0]), and else layers: ['encoder'][0] is one, and
---   Dense_0 a Dense layer. Those
---   of the optimiser alone are its state: another one keeps more or fewer
---   moments.
+--   Dense_0 a Dense layer. Those of the optimiser alone are its state: another
+--   one keeps more or fewer moments.
 -- grain: pair, number in the base, number in the candidate
 -- materialised: no
 WITH numbers AS (

@@ -9,9 +9,13 @@ WITH donated AS (
   FROM programs AS p
   JOIN aliases AS a USING (module_id)
 ),
--- An argument that is a part of one other on one side has the name of before.
+-- An argument that is a part of one other on one side has the name of before,
+-- but integers are no numbers: ids of users are no table of users.
 names AS (
-  SELECT DISTINCT pair, is_candidate, argument FROM arguments
+  SELECT DISTINCT
+    pair, is_candidate, argument,
+    regexp_matches(element_type, '^(pred|[su]\d)') AS is_integer
+  FROM arguments
 ),
 contained AS (
   SELECT g.pair, g.is_candidate, g.argument, o.argument AS inner_argument
@@ -19,6 +23,7 @@ contained AS (
   JOIN names AS o
     ON o.pair = g.pair
     AND o.is_candidate <> g.is_candidate
+    AND o.is_integer = g.is_integer
     AND o.argument
       = regexp_replace(g.argument, '^\w+(\.|\['')(\w+)(''\])?', '\2')
   ANTI JOIN names AS s
